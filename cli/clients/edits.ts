@@ -1,4 +1,5 @@
 import { type Document, isCollection, parseDocument } from 'yaml'
+import { isObject } from '../../src/core/is-object.ts'
 import { CommandFault } from '../fault.ts'
 
 /** Turns what stands in a file (null: no file) into what is to stand there; what it does not set stays as it is. */
@@ -31,10 +32,6 @@ function unreadable(path: string, form: string): CommandFault {
     `${path} is not plain ${form}, so it was not changed.`,
     'Run the command without --write and add what it prints by hand.',
   )
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function setAt(tree: Json, [name = '', ...rest]: string[], value: unknown): void {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isObject } from '../core/is-object.ts'
 
 const mebibyte = 1024 * 1024
 /** An operation's input never comes near it; what does is a mistake or an attack. */
@@ -45,7 +46,7 @@ export async function readOperationBody(request: IncomingMessage): Promise<objec
 /** An object, whatever the operation: what oRPC gets in its place (`null`) sends it to read the request again, whose end has passed. */
 function parse(text: string): object {
   const value = text === '' ? {} : parseJson(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (isObject(value)) return value
   throw new BadBody(400, 'The input is not a JSON object.', 'Send a JSON object.')
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { z } from 'zod'
 import { closestName } from '../core/closest-names.ts'
+import { isObject } from '../core/is-object.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, fileOfVariable, variableForm, variablesIn } from '../core/variables.ts'
 import { findDataDirectory, type ProcessEnvironment } from './data-directory.ts'
@@ -10,7 +11,7 @@ import { findUnknownVariables, readVariables } from './environment.ts'
 import { readProxies } from './proxies.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
 import type { ClusterSettings, Settings, TelemetrySettings, ValkeySettings, WrittenOidcSettings } from './settings.ts'
-import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
+import { readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 import { fitSocketPath } from './socket-path.ts'
 
@@ -87,7 +88,7 @@ function setAt(tree: SettingTree, [name = '', ...rest]: string[], value: string)
   }
   tree[name] ??= {}
   const inner = tree[name]
-  return isTree(inner) && setAt(inner, rest, value)
+  return isObject(inner) && setAt(inner, rest, value)
 }
 
 function describe(issue: z.core.$ZodIssue, place: Merged['place']): SettingProblem[] {
@@ -287,7 +288,7 @@ function readSecretFile(path: string): string | undefined {
 type TlsSection = FileSettings['gateway']['tls']
 
 function valueAt(file: FileSettings, setting: string): unknown {
-  return setting.split('.').reduce((inner: unknown, name) => (isTree(inner) ? inner[name] : undefined), file)
+  return setting.split('.').reduce((inner: unknown, name) => (isObject(inner) ? inner[name] : undefined), file)
 }
 
 function digest(value: unknown): string {

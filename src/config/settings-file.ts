@@ -11,6 +11,8 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
+import { errorCode } from '../core/caught.ts'
+import { isObject } from '../core/is-object.ts'
 import { findDuplicateKeys } from './duplicate-keys.ts'
 import { findLostAliases } from './lost-aliases.ts'
 import { findDeepNesting } from './nesting.ts'
@@ -34,7 +36,7 @@ function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = errorCode(error) ?? 'unknown'
     if (code === 'ENOENT') return null
     throw new SettingsRefused([{ place: path, message: `cannot be read (${code})` }])
   }
@@ -120,11 +122,7 @@ function toTree(document: Document.Parsed, path: string): SettingTree {
 /** A section or setting with nothing behind its colon is one that is not set. */
 function dropUnset(tree: SettingTree): SettingTree {
   const kept = Object.entries(tree).filter(([, value]) => value !== null)
-  return Object.fromEntries(kept.map(([name, value]) => [name, isTree(value) ? dropUnset(value) : value]))
-}
-
-export function isTree(value: unknown): value is SettingTree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return Object.fromEntries(kept.map(([name, value]) => [name, isObject(value) ? dropUnset(value) : value]))
 }
 
 const indexed = new WeakMap<YAMLMap, Map<string, Pair>>()

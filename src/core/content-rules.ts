@@ -1,3 +1,5 @@
+import { isObject } from './is-object.ts'
+
 /** Content rules of policies: what is looked for in prompts and answers, and what is done where it is found. */
 
 export const contentActions = ['block', 'redact', 'flag'] as const
@@ -50,8 +52,8 @@ export const detectorWords: readonly string[] = [
 
 /** Of `{rules: […]}` or the list alone. `wrong` says what is wrong and where. */
 export function readContentRules(given: unknown): { rules: ContentRule[] } | { wrong: string } {
-  const list = isMembers(given) ? given.rules : given
-  if (isMembers(given)) {
+  const list = isObject(given) ? given.rules : given
+  if (isObject(given)) {
     const other = Object.keys(given).find((name) => name !== 'rules')
     if (other !== undefined) return { wrong: `${quoted(other)} is no member of the file; it has \`rules\` only` }
   }
@@ -81,7 +83,7 @@ export function denyRules(patterns: readonly string[]): ContentRule[] {
 }
 
 function readRule(given: unknown): ContentRule | string {
-  if (!isMembers(given)) return 'it must have a name, a detector or a pattern, and an action'
+  if (!isObject(given)) return 'it must have a name, a detector or a pattern, and an action'
   const other = Object.keys(given).find((name) => !members.includes(name))
   if (other !== undefined) return `${quoted(other)} is no member of a rule; it has ${members.join(', ')}`
   const { name, action, reversible = false, longest = usualLongest } = given
@@ -124,12 +126,8 @@ function isOneOf<Word extends string>(words: readonly Word[], given: unknown): g
   return (words as readonly unknown[]).includes(given)
 }
 
-function isMembers(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function nameOf(given: unknown): string | null {
-  return isMembers(given) && typeof given.name === 'string' && nameForm.test(given.name) ? given.name : null
+  return isObject(given) && typeof given.name === 'string' && nameForm.test(given.name) ? given.name : null
 }
 
 const quoted = (text: string) => JSON.stringify(text.slice(0, 60))

@@ -1,3 +1,4 @@
+import { isObject } from './is-object.ts'
 import type { Span } from './json-scan.ts'
 
 /** JSON from clients and providers is read leniently: a value of another type than expected counts as absent, never as an error. */
@@ -36,7 +37,7 @@ export function readMembers(bytes: Buffer, members: readonly (Span & { name: str
 }
 
 export function asObject(value: unknown): JsonObject | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null
+  return isObject(value) ? value : null
 }
 
 export function asArray(value: unknown): readonly unknown[] {

@@ -1,6 +1,7 @@
+import { isObject } from '../core/is-object.ts'
 import type { ProviderKind } from '../providers/contract.ts'
 import type { CloudModel } from './cloud.ts'
-import { isTree, type Path, readValue, type Source, type Tree, textOf, textsIn } from './source.ts'
+import { type Path, readValue, type Source, type Tree, textOf, textsIn } from './source.ts'
 
 /** What of `litellm_params` says where a cloud is, and who calls. */
 export const cloudParams = [
@@ -122,7 +123,7 @@ function variableIn(value: unknown): string | null {
 /** What `credential_list` says of the credential that a model names, below what the model says itself. */
 export function withCredential(params: Tree, list: readonly unknown[]): Tree {
   const { litellm_credential_name: name, ...own } = params
-  const found = list.find((one) => isTree(one) && one.credential_name === name)
-  if (textOf(name) === null || !isTree(found)) return params
-  return isTree(found.credential_values) ? { ...found.credential_values, ...own } : own
+  const found = list.find((one) => isObject(one) && one.credential_name === name)
+  if (textOf(name) === null || !isObject(found)) return params
+  return isObject(found.credential_values) ? { ...found.credential_values, ...own } : own
 }

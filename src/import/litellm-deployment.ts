@@ -1,10 +1,10 @@
+import { isObject } from '../core/is-object.ts'
 import { convertCloud, type WantedProvider } from './cloud.ts'
 import { type ConvertedProvider, variableOf } from './converted.ts'
 import { azureKeyVariable, cloudParams, hasPrincipal, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
 import {
   countOf,
-  isTree,
   isVariable,
   listOf,
   numberOf,
@@ -50,9 +50,9 @@ export function convertDeployment(
   pool: ProviderPool,
   source: Source,
 ): Deployment | null {
-  const own = isTree(entry) && isTree(entry.litellm_params) ? entry.litellm_params : null
+  const own = isObject(entry) && isObject(entry.litellm_params) ? entry.litellm_params : null
   const params = own === null ? null : withCredential(own, credentials)
-  const group = isTree(entry) ? textOf(entry.model_name) : null
+  const group = isObject(entry) ? textOf(entry.model_name) : null
   const model = params === null ? null : textOf(params.model)
   if (params === null || group === null || model === null) {
     source.skip(path, 'an entry of model_list', 'it has no model_name, or no model', 'Add a route by hand.')
@@ -76,13 +76,13 @@ export function convertDeployment(
   const upstreamModel = cloud?.model ?? named.model
   const name = pool.add(provider.wanted, provider.content)
   skipParams(params, at, source)
-  if (isTree(entry)) skipEntry(entry, path, source)
-  const described = isTree(entry) && isTree(entry.model_info) ? entry.model_info : {}
+  if (isObject(entry)) skipEntry(entry, path, source)
+  const described = isObject(entry) && isObject(entry.model_info) ? entry.model_info : {}
   skipPrices(params, at, { model: upstreamModel, provider: name }, source)
   skipPrices(described, [...path, 'model_info'], { model: upstreamModel, provider: name }, source)
   const quota = (kind: 'rpm' | 'tpm') => {
     const own = settingIn(params, at, kind)
-    return quotaOf(own.value === undefined && isTree(entry) ? settingIn(entry, path, kind) : own, source)
+    return quotaOf(own.value === undefined && isObject(entry) ? settingIn(entry, path, kind) : own, source)
   }
   return {
     group,
@@ -105,7 +105,7 @@ function quotaOf(setting: Setting, source: Source): Quota | null {
 
 /** The variable from which an entry without a key of its own has it: no key in clear text may get that name. */
 export function ambientVariable(entry: unknown, credentials: readonly unknown[], vendors: Vendors): string | null {
-  const own = isTree(entry) && isTree(entry.litellm_params) ? entry.litellm_params : {}
+  const own = isObject(entry) && isObject(entry.litellm_params) ? entry.litellm_params : {}
   const params = withCredential(own, credentials)
   const model = textOf(params.model)
   if (model === null || textOf(params.api_key) !== null) return null
@@ -216,9 +216,9 @@ function headersOf(params: Tree, at: Path, source: Source): Record<string, strin
   for (const member of ['headers', 'extra_headers']) {
     const given = params[member]
     const path = [...at, member]
-    if (given !== undefined && !isTree(given))
+    if (given !== undefined && !isObject(given))
       source.skip(path, member, 'it does not name headers with their values', 'Add them by hand.')
-    for (const [name, value] of isTree(given) ? Object.entries(given) : []) {
+    for (const [name, value] of isObject(given) ? Object.entries(given) : []) {
       const text = headerOf(name, value, [...path, name], source)
       if (text !== null) headers[name] = text
     }
@@ -317,7 +317,7 @@ function skipEntry(entry: Tree, at: Path, source: Source): void {
     if (limits.includes(name)) skipLimit([...at, name], name, source)
     else source.skip([...at, name], name, 'it has no counterpart here', 'Check whether you still need it.')
   }
-  for (const name of isTree(entry.model_info) ? Object.keys(entry.model_info) : []) {
+  for (const name of isObject(entry.model_info) ? Object.keys(entry.model_info) : []) {
     if (restrictions.includes(name))
       source.skip(
         [...at, 'model_info', name],
@@ -336,8 +336,8 @@ export function readFallbacks({ value, path }: Setting, source: Source): Map<str
   if (value !== undefined && value !== null && !Array.isArray(value))
     source.skip(path, 'fallbacks', 'it is no list', 'Add the targets by hand.')
   for (const [place, one] of listOf(value).entries()) {
-    if (!isTree(one)) skip(place, 'a fallback')
-    for (const [name, list] of isTree(one) ? Object.entries(one) : []) {
+    if (!isObject(one)) skip(place, 'a fallback')
+    for (const [name, list] of isObject(one) ? Object.entries(one) : []) {
       const names = listOf(list).flatMap((other) => textOf(other) ?? [])
       if (!Array.isArray(list) || names.length < list.length) skip(place, `a fallback of ${name}`)
       // The first that names a model holds, there as here.

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
+import { isObject } from '../core/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseDuration } from '../core/units.ts'
 import { type ConvertedAlert, type ConvertedPolicy, durationOf } from './converted.ts'
-import { countOf, isTree, listOf, numberOf, type Path, type Source, settingIn, type Tree, textOf } from './source.ts'
+import { countOf, listOf, numberOf, type Path, type Source, settingIn, type Tree, textOf } from './source.ts'
 
 /** Settings of LiteLLM that hold for all models (docs.litellm.ai/docs/proxy/config_settings), but for those of its router. */
 
@@ -10,7 +11,7 @@ const policyName = 'litellm'
 
 /** What limits all who call; none: nothing does. */
 export function convertPolicies(tree: Tree, source: Source): ConvertedPolicy[] {
-  const general = isTree(tree.general_settings) ? tree.general_settings : {}
+  const general = isObject(tree.general_settings) ? tree.general_settings : {}
   const at = ['general_settings']
   const policy: ConvertedPolicy = { name: policyName, attach: ['workspace'], ...budgetOf(tree, source) }
   const concurrency = countOf(settingIn(general, at, 'global_max_parallel_requests'), source)
@@ -26,7 +27,7 @@ const daily = /^(1d|24h|86400s)$/
 const monthly = /^(30d|31d|1mo)$/
 
 function budgetOf(tree: Tree, source: Source): Pick<ConvertedPolicy, 'budget_usd_day' | 'budget_usd_month'> {
-  const module = isTree(tree.litellm_settings) ? tree.litellm_settings : {}
+  const module = isObject(tree.litellm_settings) ? tree.litellm_settings : {}
   const budget = settingIn(module, ['litellm_settings'], 'max_budget')
   const duration = settingIn(module, ['litellm_settings'], 'budget_duration')
   const usd = countOf(budget, source)
@@ -62,7 +63,7 @@ function addressesIn(value: unknown, path: Path, source: Source): string[] {
 
 /** `alerting: [slack]`, with the variables from which LiteLLM reads where to. */
 export function convertAlerts({ general_settings: general }: Tree, source: Source): ConvertedAlert[] {
-  const alerting = isTree(general) ? listOf(general.alerting) : []
+  const alerting = isObject(general) ? listOf(general.alerting) : []
   return alerting.flatMap((kind, place): ConvertedAlert[] => {
     if (kind === 'slack') return [{ name: 'slack', url: `\${SLACK_WEBHOOK_URL}`, format: 'slack' }]
     if (kind === 'webhook') return [{ name: 'webhook', url: `\${WEBHOOK_URL}`, format: 'webhook' }]
@@ -77,8 +78,8 @@ const chatCalls: readonly unknown[] = ['completion', 'acompletion']
 
 /** For how long each route may answer the same request again, as our files write it; null: it does not. */
 export function readCache({ litellm_settings: module }: Tree, source: Source): string | null {
-  if (!isTree(module)) return null
-  const params = isTree(module.cache_params) ? module.cache_params : {}
+  if (!isObject(module)) return null
+  const params = isObject(module.cache_params) ? module.cache_params : {}
   const at = ['litellm_settings', 'cache_params']
   if (module.cache !== true) return null
   const { ttl, mode, type, supported_call_types: calls, ...others } = params
@@ -196,8 +197,8 @@ export function skipSections(tree: Tree, source: Source): void {
     // What begins with x- is there to be merged into other places.
     if (section === 'model_list' || section === 'credential_list' || section.startsWith('x-')) continue
     // A section with nothing in it, or nothing but comments.
-    if (isTree(value) && Object.keys(value).length === 0) continue
-    const settings = isTree(value) && section.endsWith('_settings') ? Object.keys(value) : []
+    if (isObject(value) && Object.keys(value).length === 0) continue
+    const settings = isObject(value) && section.endsWith('_settings') ? Object.keys(value) : []
     const whole = settings.length === 0 || Object.hasOwn(explanations, section)
     if (whole) source.skip([section], section, ...explain(section))
     else

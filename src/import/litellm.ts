@@ -1,11 +1,11 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { isObject } from '../core/is-object.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
 import { ambientVariable, convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'
 import { convertAlerts, convertPolicies, readCache, skipSections } from './litellm-settings.ts'
 import { ProviderPool } from './pool.ts'
 import {
-  isTree,
   listOf,
   mergeAnchors,
   type Path,
@@ -91,8 +91,8 @@ const strategies: ReadonlyMap<string, ConvertedRoute['strategy']> = new Map([
 ])
 
 function readSettings(tree: Tree, source: Source): RouterSettings {
-  const router = isTree(tree.router_settings) ? tree.router_settings : {}
-  const module = isTree(tree.litellm_settings) ? tree.litellm_settings : {}
+  const router = isObject(tree.router_settings) ? tree.router_settings : {}
+  const module = isObject(tree.litellm_settings) ? tree.litellm_settings : {}
   const wanted = textOf(router.routing_strategy)
   const strategy = wanted === null ? null : (strategies.get(wanted) ?? null)
   const usageBased = wanted?.startsWith('usage-based-routing') === true
@@ -167,11 +167,11 @@ function namesIn({ value, path }: Setting, source: Source): string[] {
 }
 
 function readAliases(value: unknown, source: Source): Record<string, string> {
-  if (value !== undefined && value !== null && !isTree(value))
+  if (value !== undefined && value !== null && !isObject(value))
     source.skip(aliasPath, 'model_group_alias', 'it does not name models with others', 'Add the routes by hand.')
   return Object.fromEntries(
-    Object.entries(isTree(value) ? value : {}).flatMap(([alias, group]) => {
-      const name = textOf(isTree(group) ? group.model : group)
+    Object.entries(isObject(value) ? value : {}).flatMap(([alias, group]) => {
+      const name = textOf(isObject(group) ? group.model : group)
       if (name !== null) return [[alias, name]]
       source.skip([...aliasPath, alias], `the name ${alias}`, 'it names no model', 'Add a route by hand.')
       return []

@@ -1,8 +1,9 @@
+import { isObject } from '../core/is-object.ts'
 import type { ProviderKind } from '../providers/contract.ts'
 import { type CloudModel, convertCloud, type WantedProvider } from './cloud.ts'
 import { variableOf } from './converted.ts'
 import type { ProviderPool } from './pool.ts'
-import { countOf, isTree, listOf, type Path, type Source, settingIn, type Tree, textOf, textsIn } from './source.ts'
+import { countOf, listOf, type Path, type Source, settingIn, type Tree, textOf, textsIn } from './source.ts'
 import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** A target without targets of its own. */
@@ -18,7 +19,7 @@ export interface TargetLeaf {
 export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {
   const inner = listOf(tree.targets)
   if (inner.length === 0) return convertLeaf(tree, path, pool, source)
-  const mode = isTree(tree.strategy) ? textOf(tree.strategy.mode) : null
+  const mode = isObject(tree.strategy) ? textOf(tree.strategy.mode) : null
   if (mode !== null && !['fallback', 'loadbalance', 'single'].includes(mode))
     source.skip(
       [...path, 'strategy', 'mode'],
@@ -36,7 +37,7 @@ export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, sourc
     )
   const groups = (mode === 'single' ? inner.slice(0, 1) : inner).flatMap((target, place) => {
     const at = [...path, 'targets', place]
-    if (isTree(target)) return [{ target, at, leaves: convertInner(tree, target, at, pool, source) }]
+    if (isObject(target)) return [{ target, at, leaves: convertInner(tree, target, at, pool, source) }]
     source.skip(at, 'a target', 'it is no object', 'Add the target by hand.')
     return []
   })
@@ -56,10 +57,10 @@ export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, sourc
 /** What a group says of its targets holds for those that say nothing. */
 function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {
   const { override_params: above } = outer
-  const own = isTree(target.override_params) ? target.override_params : {}
-  const inherited = isTree(above) ? { override_params: { ...above, ...own } } : {}
+  const own = isObject(target.override_params) ? target.override_params : {}
+  const inherited = isObject(above) ? { override_params: { ...above, ...own } } : {}
   const isGroup = listOf(target.targets).length > 0
-  if (isGroup && isTree(outer.strategy) && outer.strategy.mode === 'loadbalance' && isFallback(target))
+  if (isGroup && isObject(outer.strategy) && outer.strategy.mode === 'loadbalance' && isFallback(target))
     source.skip(
       path,
       'an order within a balanced group',
@@ -67,11 +68,11 @@ function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool,
       'Its first targets are balanced, and the others come after those of all groups. Check the order.',
     )
   skipSettings(target, path, source)
-  if (isGroup && isTree(target.strategy)) skipStrategy(target.strategy, [...path, 'strategy'], ['mode'], source)
+  if (isGroup && isObject(target.strategy)) skipStrategy(target.strategy, [...path, 'strategy'], ['mode'], source)
   return convertTargets({ ...target, ...inherited }, path, pool, source)
 }
 
-const isFallback = ({ strategy }: Tree) => isTree(strategy) && strategy.mode === 'fallback'
+const isFallback = ({ strategy }: Tree) => isObject(strategy) && strategy.mode === 'fallback'
 
 function share(leaves: TargetLeaf[], weight: number): TargetLeaf[] {
   const sum = leaves.filter(({ priority }) => priority === 0).reduce((total, leaf) => total + leaf.weight, 0)
@@ -128,7 +129,7 @@ function skipSettings(target: Tree, path: Path, source: Source): void {
 }
 
 function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {
-  const overrides = isTree(tree.override_params) ? tree.override_params : {}
+  const overrides = isObject(tree.override_params) ? tree.override_params : {}
   const { slug, model } = readModel(textOf(overrides.model))
   const named = readVendor(tree, slug, model, source.vendors)
   if (named === null) {

@@ -1,21 +1,11 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { isObject } from '../core/is-object.ts'
 import { parseDuration } from '../core/units.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
 import { convertTargets, skipStrategy, skipUnknown, type TargetLeaf } from './portkey-targets.ts'
-import {
-  isTree,
-  listOf,
-  numberOf,
-  type Path,
-  retriesOf,
-  Source,
-  settingIn,
-  type Tree,
-  textOf,
-  timeoutOf,
-} from './source.ts'
+import { listOf, numberOf, type Path, retriesOf, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
@@ -47,13 +37,13 @@ function configurationsIn(tree: Tree, model: string, source: Source): Named[] {
   const list = ['configs', 'data'].find((key) => Array.isArray(tree[key]))
   if (list === undefined) return [unwrap({ tree, name: model, path: [] })]
   return listOf(tree[list]).flatMap((entry, place) => {
-    if (!isTree(entry) || typeof entry.config === 'string') {
+    if (!isObject(entry) || typeof entry.config === 'string') {
       const advice = 'Give the file as Portkey exports it.'
       source.skip([list, place], 'a configuration', 'it is no object with targets or a provider', advice)
       return []
     }
     const name = textOf(entry.slug) ?? textOf(entry.name) ?? model
-    const inner = isTree(entry.config)
+    const inner = isObject(entry.config)
       ? { tree: entry.config, path: [list, place, 'config'] }
       : { tree: entry, path: [list, place] }
     return [{ ...inner, name: name === model ? model : slugOf(name) }]
@@ -62,9 +52,9 @@ function configurationsIn(tree: Tree, model: string, source: Source): Named[] {
 
 /** As the vendor's API answers: `{"success": true, "data": {"config": {…}}}`. */
 function unwrap(named: Named): Named {
-  const key = ['data', 'config'].find((one) => isTree(named.tree[one]))
+  const key = ['data', 'config'].find((one) => isObject(named.tree[one]))
   const inner = key === undefined ? null : named.tree[key]
-  return key !== undefined && isTree(inner) ? unwrap({ ...named, tree: inner, path: [...named.path, key] }) : named
+  return key !== undefined && isObject(inner) ? unwrap({ ...named, tree: inner, path: [...named.path, key] }) : named
 }
 
 function convertConfiguration(
@@ -75,14 +65,14 @@ function convertConfiguration(
   source: Source,
 ): ConvertedRoute[] {
   skipSettings(tree, path, source)
-  const strategy = isTree(tree.strategy) ? tree.strategy : {}
+  const strategy = isObject(tree.strategy) ? tree.strategy : {}
   if (strategy.mode !== 'conditional') {
     const leaves = convertTargets(tree, path, pool, source)
     return leaves.length === 0 ? [] : [makeRoute(name, tree, leaves, path, source)]
   }
   const targets = new Map(
     listOf(tree.targets).flatMap((target, place) =>
-      isTree(target)
+      isObject(target)
         ? [[textOf(target.name) ?? String(place), { target, path: [...path, 'targets', place] }] as const]
         : [],
     ),
@@ -131,12 +121,12 @@ function makeRoute(
     ...(isOrdered ? {} : { priority }),
   }))
   const route: ConvertedRoute = { model, ...(isOrdered ? {} : { strategy: 'weighted' as const }), targets }
-  const retries = isTree(tree.retry)
+  const retries = isObject(tree.retry)
     ? settingIn(tree.retry, [...path, 'retry'], 'attempts', 'count')
     : settingIn(tree, path, 'retry')
   const retry = retriesOf(retries, source)
   if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
-  const statuses = statusesIn(isTree(tree.strategy) ? tree.strategy : {}, [...path, 'strategy'], source)
+  const statuses = statusesIn(isObject(tree.strategy) ? tree.strategy : {}, [...path, 'strategy'], source)
   if (statuses.length > 0) route.fallback_on = statuses
   const timeout = timeoutOf(settingIn(tree, path, 'request_timeout'), 1, source)
   if (timeout !== null) route.timeouts = { total: durationOf(timeout) }
@@ -147,7 +137,7 @@ function makeRoute(
 
 /** `{"mode": "simple", "max_age": 3600}`, in seconds: the same request, as here. Null: nothing of that kind is said. */
 function cacheOf(cache: unknown): number | null {
-  if (!isTree(cache) || cache.mode !== 'simple') return null
+  if (!isObject(cache) || cache.mode !== 'simple') return null
   const age = numberOf(cache.max_age)
   return age !== null && age > 0 && parseDuration(`${age}s`) !== null ? Math.round(age * 1000) : null
 }
@@ -178,8 +168,8 @@ function skipSettings(tree: Tree, path: Path, source: Source): void {
         'Say it where you want it: spgw routes edit MODEL --cache 1h',
       )
   }
-  if (isTree(tree.strategy)) skipStrategy(tree.strategy, [...path, 'strategy'], carriedOfStrategy, source)
-  if (isTree(tree.retry) && tree.retry.on_status_codes !== undefined)
+  if (isObject(tree.strategy)) skipStrategy(tree.strategy, [...path, 'strategy'], carriedOfStrategy, source)
+  if (isObject(tree.retry) && tree.retry.on_status_codes !== undefined)
     source.skip(
       [...path, 'retry', 'on_status_codes'],
       'statuses to retry',
@@ -200,8 +190,8 @@ interface Condition {
 function readConditions(strategy: Tree, fallback: string, path: Path, source: Source): Condition[] {
   const conditions = listOf(strategy.conditions).flatMap((condition, place) => {
     const at = [...path, 'conditions', place]
-    const target = isTree(condition) ? textOf(condition.then) : null
-    const models = isTree(condition) && isTree(condition.query) ? modelsIn(condition.query) : null
+    const target = isObject(condition) ? textOf(condition.then) : null
+    const models = isObject(condition) && isObject(condition.query) ? modelsIn(condition.query) : null
     if (models !== null && target !== null) return models.map((model) => ({ model, target }))
     source.skip(
       at,
@@ -225,7 +215,7 @@ function modelsIn(query: Tree): string[] | null {
   if (first === undefined || entries.length > 1 || first[0] !== 'params.model') return null
   const [, value] = first
   if (typeof value === 'string') return [value]
-  if (!isTree(value) || Object.keys(value).length !== 1) return null
+  if (!isObject(value) || Object.keys(value).length !== 1) return null
   if (typeof value.$eq === 'string') return [value.$eq]
   const list = listOf(value.$in)
   return list.length > 0 && list.every((one) => typeof one === 'string') ? list : null
@@ -241,8 +231,8 @@ function modernForm(tree: Tree): Tree {
 }
 
 function modernValue(name: string, value: unknown): unknown {
-  if (Array.isArray(value)) return listOf(value).map((one) => (isTree(one) ? modernForm(one) : one))
-  return isTree(value) && !foreign.includes(name) ? modernForm(value) : value
+  if (Array.isArray(value)) return listOf(value).map((one) => (isObject(one) ? modernForm(one) : one))
+  return isObject(value) && !foreign.includes(name) ? modernForm(value) : value
 }
 
 /** Members whose content is not Portkey's. */

@@ -1,4 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { isObject } from '../core/is-object.ts'
 import { parseDuration } from '../core/units.ts'
 import { type LeftOut, mostRetries } from './converted.ts'
 import { Vendors } from './vendors.ts'
@@ -62,10 +63,6 @@ export type Path = readonly (string | number)[]
 
 export type Tree = Record<string, unknown>
 
-export function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** LiteLLM's `os.environ/NAME` is `${NAME}` here; anything else stands for itself. */
 export function readValue(text: string): string {
   const name = /^os\.environ\/(\w+)$/.exec(text)?.[1]
@@ -96,10 +93,10 @@ export function listOf(value: unknown): unknown[] {
 export function mergeAnchors(tree: Tree): Tree {
   const { '<<': merged, ...own } = tree
   // What an anchor names in turn is part of it.
-  const below = (Array.isArray(merged) ? merged.toReversed() : [merged]).filter(isTree).map(mergeAnchors)
+  const below = (Array.isArray(merged) ? merged.toReversed() : [merged]).filter(isObject).map(mergeAnchors)
   const all: Tree = Object.assign({}, ...below, own)
   const mergeIn = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(mergeIn) : isTree(value) ? mergeAnchors(value) : value
+    Array.isArray(value) ? value.map(mergeIn) : isObject(value) ? mergeAnchors(value) : value
   return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, mergeIn(value)]))
 }
 

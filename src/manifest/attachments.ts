@@ -1,4 +1,5 @@
-import { type Identity, isObject, keyOf, type ManifestEntry, type ManifestResource, type Problem } from './resource.ts'
+import { isObject } from '../core/is-object.ts'
+import { type Identity, keyOf, type ManifestEntry, type ManifestResource, type Problem } from './resource.ts'
 
 /**
  * A policy's `key:NAME` in its full form, `key:PROJECT/ENVIRONMENT/NAME`: a key's name is unique in its environment only.

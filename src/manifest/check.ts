@@ -1,20 +1,12 @@
 import { isFallbackCondition, notACondition } from '../core/fallback-conditions.ts'
+import { isObject } from '../core/is-object.ts'
 import { parseShadow } from '../core/route-options.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { RouteIndex, validateRoute } from '../routing/plan.ts'
 import { readAttachment, targetProviders } from './attachments.ts'
 import { firstOf } from './bounded-problems.ts'
 import type { ManifestPlan, Planned, PlannedChange } from './plan.ts'
-import {
-  describe,
-  type Fields,
-  type Identity,
-  isObject,
-  keyOf,
-  objectsIn,
-  type Plain,
-  type Problem,
-} from './resource.ts'
+import { describe, type Fields, type Identity, keyOf, objectsIn, type Plain, type Problem } from './resource.ts'
 
 /** Whether calls of a lane can be sent to providers of a kind as they are. */
 export type Serves = (kind: string, lane: string) => boolean

@@ -1,10 +1,11 @@
 import { isFormatName } from '../core/format.ts'
+import { isObject } from '../core/is-object.ts'
 import { laneNames } from '../core/lane.ts'
 import { parseMoment } from '../core/moment.ts'
 import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/route-options.ts'
 import { formatDuration, formatSize, parseDuration, parseSize } from '../core/units.ts'
 import { parseTarget, writeTarget } from '../core/written-target.ts'
-import { canonical, type Fields, isObject, type Plain } from './resource.ts'
+import { canonical, type Fields, type Plain } from './resource.ts'
 
 /** How a field's value is written in a file. */
 export interface Form {

@@ -1,3 +1,4 @@
+import { isObject } from '../core/is-object.ts'
 import { inSlices } from '../core/slices.ts'
 import { firstOf } from './bounded-problems.ts'
 import { defaultPriority } from './forms.ts'
@@ -7,7 +8,6 @@ import {
   describe,
   type Fields,
   type Identity,
-  isObject,
   keyOf,
   type ManifestEntry,
   type ManifestResource,

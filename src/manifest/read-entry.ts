@@ -1,10 +1,11 @@
+import { isObject } from '../core/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'
 import { flag, moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
 import { below, type Reader, type SourcePosition, unknownName } from './reader.ts'
-import { type Fields, isObject, type ManifestEntry, type Plain, type ResourceKind, secretFields } from './resource.ts'
+import { type Fields, type ManifestEntry, type Plain, type ResourceKind, secretFields } from './resource.ts'
 
 /** Longer than any model's name; what the routes' own rules say of it comes later. */
 const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/

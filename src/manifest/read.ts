@@ -1,10 +1,11 @@
 import { resourceSections, sectionNames } from '../config/schema.ts'
 import { parseSettingsFile, type SettingsFile } from '../config/settings-file.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
+import { isObject } from '../core/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { readEntry } from './read-entry.ts'
 import { below, Reader, type SourcePosition, TooManyProblems, unknownName } from './reader.ts'
-import { isObject, type ManifestEntry, type Problem, type ResourceKind } from './resource.ts'
+import type { ManifestEntry, Problem, ResourceKind } from './resource.ts'
 
 export interface Document {
   /** As it is called in messages: the file's path. */

@@ -1,3 +1,4 @@
+import { isObject } from '../core/is-object.ts'
 import type { Secret } from '../core/secret.ts'
 
 /** What a configuration file describes, in the order in which it is made: each refers only to what stands before. */
@@ -90,8 +91,4 @@ export function canonical(value: unknown): string {
 /** The objects in a list. */
 export function objectsIn(value: Plain | undefined): Record<string, Plain>[] {
   return Array.isArray(value) ? value.filter((one): one is Record<string, Plain> => isObject(one)) : []
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
+import { isObject } from '../core/is-object.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { kindSpecs, specOf } from './kinds.ts'
@@ -6,7 +7,6 @@ import { noOwner } from './plan.ts'
 import {
   compareIdentities,
   type Fields,
-  isObject as isTree,
   type ManifestResource,
   objectsIn,
   type Plain,
@@ -93,7 +93,7 @@ function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown
     const [section = path, ...rest] = path.split('.')
     const written = spec.form.write(value, fields)
     if (rest.length === 0) tree[section] = written
-    else tree[section] = { ...(isTree(tree[section]) ? tree[section] : {}), [rest.join('.')]: written }
+    else tree[section] = { ...(isObject(tree[section]) ? tree[section] : {}), [rest.join('.')]: written }
   }
   return tree
 }
@@ -133,7 +133,7 @@ function writeAlert(alert: ManifestResource, variables: Map<string, string>): Re
 }
 
 function shownUrlOf({ fields }: ManifestResource): string {
-  return isTree(fields.url) ? String(fields.url.shown) : ''
+  return isObject(fields.url) ? String(fields.url.shown) : ''
 }
 
 /** One stands for all that there is, several for one each. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/is-object.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
@@ -57,7 +58,3 @@ function choicesOf(body: RequestMembers): number {
 }
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
-
-function isObject(value: unknown): value is RequestMembers {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
