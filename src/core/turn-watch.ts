@@ -9,7 +9,7 @@ export interface LongTurn {
 
 /** How often the watch looks, in milliseconds: a turn is known this exactly where nobody said what ran. */
 const tickMs = 100
-/** Longer turns are told. */
+/** Longer turns are reported. */
 const longMs = 500
 
 const idle = 'unnamed work'
@@ -36,11 +36,19 @@ function close(now: number): void {
   longest.detail = detail
 }
 
-/** Time from somewhere, in milliseconds. */
+/** Time since any fixed moment, in milliseconds. */
 export interface TurnClocks {
   now(): number
   /** CPU time of this thread. */
   cpu(): number
+}
+
+const threadClocks: TurnClocks = {
+  now: () => performance.now(),
+  cpu: () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  },
 }
 
 /** Looks at its thread's clock from time to time: what comes too late was kept waiting. */
@@ -50,7 +58,7 @@ export class TurnWatch {
   #last: number
   #lastCpu: number
 
-  constructor(clocks: TurnClocks, report: (turn: LongTurn) => void) {
+  constructor(report: (turn: LongTurn) => void, clocks = threadClocks) {
     this.#clocks = clocks
     this.#report = report
     this.#last = clocks.now()

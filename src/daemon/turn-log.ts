@@ -14,8 +14,7 @@ export class TurnLog {
 
   /** Watches this thread too, and gives the others a sign of life. */
   start(liveness: Liveness): void {
-    const clocks = { now: () => performance.now(), cpu: () => cpuMs(process.threadCpuUsage()) }
-    const watch = new TurnWatch(clocks, (turn) => this.report('control plane', turn))
+    const watch = new TurnWatch((turn) => this.report('control plane', turn))
     this.#timer = setInterval(() => {
       liveness.beat()
       watch.tick()
@@ -26,8 +25,8 @@ export class TurnLog {
     clearInterval(this.#timer)
   }
 
-  report(thread: string, { ms, cpuMs: cpu, work }: LongTurn): void {
-    this.#log.warn('a turn of the event loop was long', { thread, ms, cpu_ms: cpu, work })
+  report(thread: string, { ms, cpuMs, work }: LongTurn): void {
+    this.#log.warn('a turn of the event loop was long', { thread, ms, cpu_ms: cpuMs, work })
     const before = this.#threads.get(thread)
     this.#threads.set(thread, {
       thread,
@@ -41,8 +40,4 @@ export class TurnLog {
   list(): ThreadTurns[] {
     return [...this.#threads.values()]
   }
-}
-
-function cpuMs({ user, system }: NodeJS.CpuUsage): number {
-  return (user + system) / 1000
 }

@@ -141,11 +141,7 @@ async function dispatch(session: StoreSession, question: StoreQuestion): Promise
 }
 
 function watchTurns(report: (turn: LongTurn) => void): void {
-  const cpu = () => {
-    const { user, system } = process.threadCpuUsage()
-    return (user + system) / 1000
-  }
-  const watch = new TurnWatch({ now: () => performance.now(), cpu }, report)
+  const watch = new TurnWatch(report)
   setInterval(() => watch.tick(), TurnWatch.everyMs).unref()
 }
 

@@ -4,7 +4,7 @@ import { Liveness, type LongTurn, nowDoing, TurnWatch } from '../../src/core/tur
 function watched() {
   const time = { now: performance.now(), cpu: 0 }
   const told: LongTurn[] = []
-  const watch = new TurnWatch({ now: () => time.now, cpu: () => time.cpu }, (turn) => told.push(turn))
+  const watch = new TurnWatch((turn) => told.push(turn), { now: () => time.now, cpu: () => time.cpu })
   // What the thread did before, in other tests, is over.
   watch.tick()
   told.length = 0

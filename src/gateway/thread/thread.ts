@@ -84,9 +84,7 @@ const gateway: Gateway = {
 const traffic = new Traffic(gateway)
 const server = createGatewayServer(traffic, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()
-const watch = new TurnWatch({ now: () => performance.now(), cpu: cpuMs }, (turn) =>
-  gateway.report({ type: 'long-turn', turn }),
-)
+const watch = new TurnWatch((turn) => gateway.report({ type: 'long-turn', turn }))
 setInterval(() => {
   gateway.liveness.listen()
   watch.tick()
@@ -130,11 +128,6 @@ port.on('message', (message: ToThread) => {
       return void end(message.limitMs)
   }
 })
-
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
 
 /** A snapshot that does not compile is refused whole, and the old one goes on serving. */
 function accept(apply: () => void): void {
