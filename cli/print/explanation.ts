@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { explanationShape } from '../../src/admin/contract/routes/routes.ts'
-import { describeEstimate } from '../../src/admin/contract/show-estimate.ts'
-import { escapeControls, formatMilliseconds, formatMoney, groupDigits } from '../../src/admin/contract/show-value.ts'
+import { describeEstimate, describeExpected } from '../../src/admin/contract/show-estimate.ts'
+import { escapeControls, formatMoney, groupDigits } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 
 type Explanation = z.infer<typeof explanationShape>
@@ -43,22 +43,10 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
   const width = Math.max(0, ...names.map((name) => name.length))
   return all.map((target, index) => {
     const verdict = target.taken ? view.paint('good', index === 0 ? 'taken' : 'then') : view.paint('warning', 'skipped')
-    const parts = [target.reason, describeLosses(target), ...describeFigures(target)]
-    const said = parts.filter((text) => text !== '').join(', ')
+    const said = describeExpected(target)
     const reason = said === '' ? '' : `: ${escapeControls(said)}`
     return `  ${index + 1} ${(names[index] ?? '').padEnd(width)}  ${verdict}${reason}`
   })
-}
-
-/** Of a body that is translated. */
-function describeLosses({ losses }: Explanation['taken'][number]): string {
-  if (losses === null) return ''
-  return losses.length === 0 ? 'loses nothing' : `loses ${losses.join(', ')}`
-}
-
-function describeFigures({ estimate_usd, latency_ms }: Explanation['taken'][number]): string[] {
-  const cost = estimate_usd === null ? [] : [`about ${formatMoney(estimate_usd)}`]
-  return latency_ms === null ? cost : [...cost, formatMilliseconds(latency_ms)]
 }
 
 /** What else would happen to it on its route. */

@@ -1,5 +1,5 @@
-import { describeEstimate } from '../../../../admin/contract/show-estimate.ts'
-import { formatMilliseconds, formatMoney, groupDigits, type Tone } from '../../../../admin/contract/show-value.ts'
+import { describeEstimate, describeExpected } from '../../../../admin/contract/show-estimate.ts'
+import { formatMoney, groupDigits, type Tone } from '../../../../admin/contract/show-value.ts'
 import type { Explanation } from '../outputs.ts'
 
 export interface ExplainStep {
@@ -131,30 +131,19 @@ function routeStep({ route, model, project, environment, lane }: Explanation): E
 
 function targetSteps({ taken, skipped }: Explanation): ExplainStep[] {
   return [
-    ...taken.map(({ provider, upstream_model, reason, losses, estimate_usd, latency_ms }, index) =>
+    ...taken.map((target, index) =>
       step(
         `taken-${index}`,
         `${index + 1}`,
         'good',
-        `${index === 0 ? 'Try' : 'Then'} ${provider} with ${upstream_model}.`,
-        [reason, describeLosses(losses), ...figures(estimate_usd, latency_ms)].filter((text) => text !== '').join(', '),
+        `${index === 0 ? 'Try' : 'Then'} ${target.provider} with ${target.upstream_model}.`,
+        describeExpected(target),
       ),
     ),
     ...skipped.map(({ provider, upstream_model, reason }, index) =>
       step(`skipped-${index}`, 'skipped', 'warning', `Skip ${provider} with ${upstream_model}.`, reason),
     ),
   ]
-}
-
-/** Of a translated request whose body is known. */
-function describeLosses(losses: readonly string[] | null | undefined): string {
-  if (losses === null || losses === undefined) return ''
-  return losses.length === 0 ? 'loses nothing' : `loses ${losses.join(', ')}`
-}
-
-function figures(usd: number | null, ms: number | null): string[] {
-  const cost = usd === null ? [] : [`about ${formatMoney(usd)}`]
-  return ms === null ? cost : [...cost, formatMilliseconds(ms)]
 }
 
 function endSteps({ error, note }: Explanation): ExplainStep[] {
