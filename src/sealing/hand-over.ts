@@ -1,6 +1,5 @@
 import {
   createHmac,
-  createPublicKey,
   diffieHellman,
   generateKeyPairSync,
   hkdfSync,
@@ -16,13 +15,13 @@ import { type MachineKey, machineKeyOf, parseMachineKey } from './machine-key.ts
 import { nextKeyFile, syncDirectory } from './next-key.ts'
 import { HandOverBroken } from './seal-error.ts'
 import { formatSealed, parseSealed } from './seal-format.ts'
+import { publicKeyOf, rawPublicKey } from './x25519.ts'
 
-/**
- * How the machine key gets from one node of a cluster to another by way of a database that must not learn it. The secret of
- * the invitation goes past the database, from one operator's terminal to the other's: who may write to the database can put
- * no key of his own in between without it.
+/*
+ * How the machine key gets from one node of a cluster to another through a database that must not learn it. The secret of the
+ * invitation does not pass through the database: one operator hands it to the other. Without it, whoever can write to the
+ * database cannot replace the key with one of their own.
  */
-const publicHead = Buffer.from('302a300506032b656e032100', 'hex')
 
 export function mintInviteSecret(): Secret {
   return new Secret(randomBytes(32).toString('base64url'))
@@ -101,8 +100,7 @@ function deriveKey({ secret }: HandOver, privateKey: KeyObject, other: Buffer, h
 
 function agree(privateKey: KeyObject, other: Buffer): Buffer {
   try {
-    const publicKey = createPublicKey({ key: Buffer.concat([publicHead, other]), format: 'der', type: 'spki' })
-    return diffieHellman({ privateKey, publicKey })
+    return diffieHellman({ privateKey, publicKey: publicKeyOf(other) })
   } catch {
     throw broken()
   }
@@ -110,10 +108,6 @@ function agree(privateKey: KeyObject, other: Buffer): Buffer {
 
 function identityOf({ cluster, invite, member }: HandOver): string {
   return `join:${cluster}:${invite}:${member}`
-}
-
-function rawPublicKey(key: KeyObject): Buffer {
-  return key.export({ format: 'der', type: 'spki' }).subarray(publicHead.length)
 }
 
 function broken(): HandOverBroken {

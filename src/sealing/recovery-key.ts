@@ -13,6 +13,7 @@ import { Secret } from '../core/secret.ts'
 import { decodeCrockford, encodeCrockford } from './crockford.ts'
 import { type MachineKey, machineKeyOf } from './machine-key.ts'
 import { EnvelopeBroken, RecoveryKeyMistyped, RecoveryKeyWrong } from './seal-error.ts'
+import { publicKeyOf, rawPublicKey } from './x25519.ts'
 
 /**
  * The recovery key opens backups: `sp_recovery_`, then 256 random bits and 24 bits of CRC-32 over them as 56 characters of
@@ -24,9 +25,8 @@ const secretBytes = 32
 const checksumBytes = 3
 const textLength = ((secretBytes + checksumBytes) * 8) / 5
 
-/** What stands before the 32 raw bytes of an X25519 key in its DER forms (RFC 8410). */
+/** What stands before the 32 raw bytes of a private X25519 key in its DER form (RFC 8410). */
 const privateHead = Buffer.from('302e020100300506032b656e04220420', 'hex')
-const publicHead = Buffer.from('302a300506032b656e032100', 'hex')
 
 export function mintRecoveryKey(): Secret {
   const secret = randomBytes(secretBytes)
@@ -119,14 +119,6 @@ function deriveKey(shared: Buffer, ephemeral: Buffer, recovery: Buffer): Machine
 
 function recoveryKeyId(publicKey: Buffer): string {
   return createHash('sha256').update('spgw recovery key id\0').update(publicKey).digest('hex').slice(0, 12)
-}
-
-function publicKeyOf(raw: Buffer): KeyObject {
-  return createPublicKey({ key: Buffer.concat([publicHead, raw]), format: 'der', type: 'spki' })
-}
-
-function rawPublicKey(key: KeyObject): Buffer {
-  return key.export({ format: 'der', type: 'spki' }).subarray(publicHead.length)
 }
 
 function checksum(secret: Uint8Array): Buffer {
