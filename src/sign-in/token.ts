@@ -17,7 +17,7 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares digests, so that the time taken reveals neither length nor content. */
 export function isSame(left: string, right: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(left), digest(right))
