@@ -9,7 +9,7 @@ import {
   renderPlan,
   type ShownPlan,
 } from '../cli/print/plan.ts'
-import { deriveColumns } from '../cli/print/record.ts'
+import { deriveColumns, isTable } from '../cli/print/record.ts'
 import { renderRequest } from '../cli/print/request.ts'
 import { renderStatus } from '../cli/print/status.ts'
 import { alignText, renderTable } from '../cli/print/table.ts'
@@ -102,8 +102,8 @@ export function remainingLines(
  * value is left out.
  */
 function recordLines(columns: readonly Column[], record: unknown, theme: TextTheme & { width: number }): string[] {
-  const isTable = ({ field }: Column) => isListOfObjects(valueAt(record, field))
-  const plain = columns.filter((column) => !isTable(column) && formatCell(record, column, theme) !== absent)
+  const holdsTable = ({ field }: Column) => isTable(valueAt(record, field))
+  const plain = columns.filter((column) => !holdsTable(column) && formatCell(record, column, theme) !== absent)
   const titleWidth = Math.max(0, ...plain.map(({ title }) => textWidth(title)))
   const lines = plain.flatMap((column) => {
     const tone = toneOfCell(record, column)
@@ -113,7 +113,7 @@ function recordLines(columns: readonly Column[], record: unknown, theme: TextThe
       return `${theme.paint('quiet', title)}  ${tone === null ? part : theme.paint(tone, part)}`
     })
   })
-  const tables = columns.filter(isTable).flatMap((column) => {
+  const tables = columns.filter(holdsTable).flatMap((column) => {
     const rows = valueAt(record, column.field)
     const list = Array.isArray(rows) ? rows : []
     return ['', theme.paint('strong', column.title), ...tableLines(deriveColumns(list[0]), list, theme)]
@@ -128,8 +128,4 @@ function tableLines(
 ): string[] {
   if (rows.length === 0) return []
   return renderTable(columns, rows, theme).trimEnd().split('\n')
-}
-
-function isListOfObjects(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'object' && item !== null)
 }

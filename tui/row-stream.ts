@@ -123,7 +123,8 @@ function idsOf(rows: readonly unknown[]): Set<string> {
   return new Set(rows.flatMap((row) => idOf(row) ?? []))
 }
 
-function idOf(row: unknown): string | null {
+/** Null: it has none. */
+export function idOf(row: unknown): string | null {
   const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
   return typeof id === 'string' ? id : null
 }

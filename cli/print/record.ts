@@ -48,7 +48,8 @@ function renderSection(column: Column, rows: unknown, view: View): string {
   return `${view.paint('strong', column.title)}\n${renderTable(deriveColumns(list[0]), list, view)}`
 }
 
-function isTable(value: unknown): boolean {
+/** A list of objects. */
+export function isTable(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'object' && item !== null)
 }
 

@@ -12,6 +12,7 @@ import type { KeyPress } from '../keys.ts'
 import { mark, wrap } from '../lines.ts'
 import { PolledAnswer } from '../polled-answer.ts'
 import { RowActions } from '../row-actions.ts'
+import { idOf } from '../row-stream.ts'
 import { coverageOf, isInScope } from '../scope.ts'
 import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 import { moveSelection, type Selection, stepOf } from '../selection.ts'
@@ -236,9 +237,4 @@ function columnsOf({ meta }: Operation, row: unknown): readonly Column[] {
   const all = columns ?? deriveColumns(row)
   // An id is long, and whoever opens the row sees it: it goes where there is enough else to tell rows apart.
   return all.filter(({ optional }) => optional !== true).length > 5 ? all.filter(({ format }) => format !== 'id') : all
-}
-
-function idOf(row: unknown): string | null {
-  const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
-  return typeof id === 'string' ? id : null
 }
