@@ -273,8 +273,6 @@ function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: num
       return { ready: `rate limited for another ${seconds(view.until - now)}: the last resort`, lastResort: true }
     case 'half-open':
       return { ready: 'recovering: one trial request allowed' }
-    case 'failing':
-      return { code: 'failing', reason: describeFailing(view.since, 'credential rejected', now), until: null }
     case 'probing':
       return { code: 'probing', reason: 'recovering: another request is trying it', until: view.until }
     case 'open':

@@ -3,11 +3,10 @@ export const poolLimit = 64
 
 /** Words that a pool takes in its row: whose turn it is, and until when each credential is cooling down. */
 export const poolWords = 1 + poolLimit
-const rejectedUntil = 2n ** 62n
 /** What a credential's word holds: until when, and whether that is because its account is out of quota. */
 const wordOf = (until: number, exhausted: boolean): number => Math.ceil(until) * 2 + Number(exhausted)
 const untilOf = (word: bigint): number => Math.floor(Number(word) / 2)
-const isExhausted = (word: bigint): boolean => word !== rejectedUntil && (word & 1n) === 1n
+const isExhausted = (word: bigint): boolean => (word & 1n) === 1n
 
 /**
  * Which credential of each provider is next, and which are cooling down, shared by all threads. `count` is the size of the pool,
@@ -45,10 +44,7 @@ export class CredentialPool {
     return this.#until(row, index) > now
   }
 
-  /**
-   * When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all that
-   * were not rejected wait for quota.
-   */
+  /** When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all wait for quota. */
   cooldown(row: number, count: number, now: number): { until: number; exhausted: boolean } | null {
     const cooldown = { until: Number.POSITIVE_INFINITY, exhausted: true }
     for (let index = 0; index < Math.min(count, poolLimit); index++) {
@@ -56,7 +52,7 @@ export class CredentialPool {
       const until = untilOf(word)
       if (until <= now) return null
       cooldown.until = Math.min(cooldown.until, until)
-      cooldown.exhausted &&= word === rejectedUntil || isExhausted(word)
+      cooldown.exhausted &&= isExhausted(word)
     }
     return cooldown
   }
@@ -64,15 +60,6 @@ export class CredentialPool {
   /** Never shortens a cooldown: another thread may have been asked to wait longer. */
   coolDown(row: number, index: number, until: number, exhausted: boolean): void {
     raise(this.#words, this.#at(row, 1 + index), wordOf(until, exhausted))
-  }
-
-  /** True when every credential has been rejected. */
-  reject(row: number, index: number, count: number): boolean {
-    Atomics.store(this.#words, this.#at(row, 1 + index), rejectedUntil)
-    for (let other = 0; other < Math.min(count, poolLimit); other++) {
-      if (Atomics.load(this.#words, this.#at(row, 1 + other)) !== rejectedUntil) return false
-    }
-    return true
   }
 
   clear(row: number): void {

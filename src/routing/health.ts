@@ -21,8 +21,8 @@ export type { HealthTarget } from './target-table.ts'
 const targetRows = 4096
 
 /** Columns of a provider's row behind its breaker and its pool. */
-const providerWord = { failingSince: 0, keyed: 1, answeredAt: 2, suspicion: 3 } as const
-const ownWords = 3 + poolLimit
+const providerWord = { keyed: 0, answeredAt: 1, suspicion: 2 } as const
+const ownWords = 2 + poolLimit
 const providerWords = breakerWords + poolWords + ownWords
 /** Columns of a target's row: its id, its provider, and until when callers may have breakers of their own; then breaker and limits. */
 const targetHead = 3
@@ -45,8 +45,6 @@ export type HealthView =
   | { state: 'limited'; until: number }
   /** Every credential of the pool is cooling down. `exhausted`: since its account is out of quota. */
   | { state: 'cooling-down'; until: number; exhausted: boolean }
-  /** Every credential was rejected; only `markReady` ends it. */
-  | { state: 'failing'; since: number }
 
 /** How a call got in. It is handed back with the call's outcome. */
 export interface CallEntry {
@@ -93,7 +91,6 @@ export interface Health {
   abandonAll(thread: number): void
   /** Keeps calls of everybody away as after repeated failures: the check found what calls had found. */
   open(slot: number, now: number, cause: number): void
-  markFailing(slot: number, now: number): void
   /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
   markReady(slot: number): void
   /** True for the first answer since `markReady`, for one of all threads. */
@@ -102,15 +99,13 @@ export interface Health {
   coolDownCredential(slot: number, index: number, until: number, exhausted?: boolean): void
   /** The same for one model, as long as another credential or target can serve. */
   limitCredential(target: HealthTarget, index: number, until: number): void
-  /** The provider rejected this credential of `count`. True: none is left, and the provider is failing from now on. */
-  rejectCredential(slot: number, index: number, count: number, now: number): boolean
   /**
    * Where no check can prove a credential: rejections of two callers, or five in a row, make it cool down until then. True: they did.
    */
   suspectCredential(slot: number, index: number, caller: string, until: number): boolean
   /** It was accepted. */
   trustCredential(slot: number, index: number): void
-  /** Whether the credential is cooling down or was rejected. */
+  /** Whether no call uses the credential now. */
   isCoolingDown(slot: number, index: number, now: number): boolean
   /** Whether it can be used at once: not cooling down, and no limit of this model met. */
   isUsable(target: HealthTarget, index: number, now: number): boolean
@@ -184,8 +179,6 @@ class SharedHealth implements Health {
     target: HealthTarget | null = null,
     caller: string | null = null,
   ): HealthView {
-    const since = this.#failingSince(slot)
-    if (since !== 0) return { state: 'failing', since }
     const cooldown = credentials === 0 ? null : this.#pool.cooldown(slot, credentials, now)
     if (cooldown !== null) return { state: 'cooling-down', ...cooldown }
     const provider = viewBreaker(this.#providers, slot, now, caller)
@@ -207,7 +200,6 @@ class SharedHealth implements Health {
 
   enter(target: HealthTarget, caller: string | null, now: number, mayProbe = true): CallEntry | null {
     const { slot } = target
-    if (this.#failingSince(slot) !== 0) return null
     const provider = this.#providers.enter(slot, caller, now, mayProbe)
     if (provider === null) return null
     const row = this.#table.claim(target)
@@ -246,11 +238,6 @@ class SharedHealth implements Health {
     this.#providers.shared.open(slot, now, cause)
   }
 
-  markFailing(slot: number, now: number): void {
-    // The first to notice says since when.
-    Atomics.compareExchange(this.#words, this.#inProvider(slot, providerWord.failingSince), 0n, BigInt(Math.floor(now)))
-  }
-
   markReady(slot: number): void {
     this.#pool.clear(slot)
     this.#providers.close(slot)
@@ -275,12 +262,6 @@ class SharedHealth implements Health {
   limitCredential(target: HealthTarget, index: number, until: number): void {
     const row = this.#table.claim(target)
     if (row >= 0 && index < poolLimit) raise(this.#words, this.#inTarget(row, limitsAt + index), until)
-  }
-
-  rejectCredential(slot: number, index: number, count: number, now: number): boolean {
-    const none = this.#pool.reject(slot, index, count)
-    if (none) this.markFailing(slot, now)
-    return none
   }
 
   suspectCredential(slot: number, index: number, caller: string, until: number): boolean {
@@ -332,10 +313,6 @@ class SharedHealth implements Health {
 
   #limitedUntil(row: number, index: number): number {
     return row < 0 || index >= poolLimit ? 0 : Number(this.#load(this.#inTarget(row, limitsAt + index)))
-  }
-
-  #failingSince(slot: number): number {
-    return Number(this.#load(this.#inProvider(slot, providerWord.failingSince)))
   }
 
   #inProvider(slot: number, column: number): number {

@@ -38,8 +38,6 @@ function showLive(live: HealthView): ShownState | null {
         reason: live.exhausted ? "the provider's account is out of quota" : 'every credential is cooling down',
         since: null,
       }
-    case 'failing':
-      return { state: 'failing', reason: 'credential rejected', since: new Date(live.since).toISOString() }
   }
 }
 

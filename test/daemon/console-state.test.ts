@@ -50,7 +50,6 @@ it('puts what traffic found before what the check found', async () => {
   }
   expect(await state({ state: 'open', until: 1 })).toBe('failing')
   expect(await state({ state: 'half-open' })).toBe('recovering')
-  expect(await state({ state: 'failing', since: 1 })).toBe('failing')
 })
 
 it('says what is degraded and how often, and what the store said last', () => {

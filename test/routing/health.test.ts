@@ -195,28 +195,14 @@ describe('credentials', () => {
     expect(health.view(0, start)).toEqual({ state: 'ready' })
   })
 
-  it('out of quota say so, though others were rejected and will not come back', () => {
+  it('out of quota say so, unless one of them waits for anything else', () => {
     const health = make()
-    health.rejectCredential(0, 0, 3, start)
-    health.coolDownCredential(0, 1, start + 9000, true)
-    health.coolDownCredential(0, 2, start + 4000, true)
-    expect(health.view(0, start, 3)).toEqual({ state: 'cooling-down', exhausted: true, until: start + 4000 })
+    health.coolDownCredential(0, 0, start + 9000, true)
+    health.coolDownCredential(0, 1, start + 4000, true)
+    expect(health.view(0, start, 2)).toEqual({ state: 'cooling-down', exhausted: true, until: start + 4000 })
     // A limit of its rate, which ends by itself.
-    health.coolDownCredential(0, 2, start + 5000)
-    expect(health.view(0, start, 3)).toEqual({ state: 'cooling-down', exhausted: false, until: start + 5000 })
-  })
-
-  it('rejected one by one, make the provider fail until it is marked ready', () => {
-    const health = make()
-    expect(health.rejectCredential(0, 0, 2, start)).toBe(false)
-    expect(health.pickCredential(0, 2, start + 1e9)).toBe(1)
-    expect(health.rejectCredential(0, 1, 2, start + 1)).toBe(true)
-    health.markFailing(0, start + 2)
-    expect(health.view(0, start + 3, 2)).toEqual({ state: 'failing', since: start + 1 })
-    expect(health.enter(one, null, start + 3)).toBeNull()
-    health.markReady(0)
-    expect(health.view(0, start + 3, 2)).toEqual({ state: 'ready' })
-    expect(health.enter(one, null, start + 3)).not.toBeNull()
+    health.coolDownCredential(0, 1, start + 5000)
+    expect(health.view(0, start, 2)).toEqual({ state: 'cooling-down', exhausted: false, until: start + 5000 })
   })
 
   it('a pool beyond its limit never reaches into the next provider', () => {
@@ -224,7 +210,7 @@ describe('credentials', () => {
     for (let turn = 0; turn < 3 * poolLimit; turn++) {
       const index = health.pickCredential(0, poolLimit * 2, start) ?? 0
       expect(index).toBeLessThan(poolLimit)
-      health.rejectCredential(0, index, poolLimit * 2, start)
+      health.coolDownCredential(0, index, start + 1000)
     }
     expect(health.view(1, start, 1)).toEqual({ state: 'ready' })
   })

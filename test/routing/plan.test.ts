@@ -238,9 +238,9 @@ describe('plan', () => {
     expect(summary(run([makeRoute('gpt-4o', to('two', 'one'))], ask({ health })))).toBe('one:gpt-4o')
   })
 
-  it('passes over what live traffic found failing, with the day when it is not today', () => {
-    const health = (): HealthView => ({ state: 'failing', since: Date.parse('2026-11-20T23:59:00Z') })
-    const { skipped } = run([makeRoute('gpt-4o', to('one'))], ask({ health }))
+  it('says since when a provider fails, with the day when it is not today', () => {
+    const readiness = { state: 'failing' as const, reason: 'credential_rejected', since: '2026-11-20T23:59:00Z' }
+    const { skipped } = run([makeRoute('gpt-4o', to('one'))], ask(), [makeProvider('one', { readiness })])
     expect(skipped[0]?.reason).toBe('failing since 2026-11-20 23:59 UTC: credential rejected')
   })
 

@@ -71,7 +71,7 @@ function addAlert(name: string, change: Partial<Alert> = {}, events: AlertEvent[
   store.alerts.push({ ...{ id, name, events, ...shown, sealed: keyring.seal(receiver, `alert:${id}`) }, ...change })
 }
 
-const failing = (): HealthView => ({ state: 'failing', since: clock.now })
+const failing = (): HealthView => ({ state: 'cooling-down', until: clock.now + 1, exhausted: false })
 /** Another process, on the same store. */
 function restart(): void {
   watch.stop()
