@@ -39,10 +39,6 @@ export class AppFiles {
     this.#names = new Set([...list(directory), ...list(join(directory, 'assets')).map((name) => `assets/${name}`)])
   }
 
-  get built(): boolean {
-    return this.#names.has('index.html')
-  }
-
   /** `name`: `index.html`, `assets/app-3F2K.js`; null: no such file, or an encoded copy of another one. */
   read(name: string, accepted: string): AppFile | null {
     const type = types[extname(name)]

@@ -28,7 +28,6 @@ export type OtlpValue =
   | { boolValue: boolean }
   | { intValue: string }
   | { doubleValue: number }
-  | { arrayValue: { values: OtlpValue[] } }
 
 export interface OtlpAttribute {
   key: string
