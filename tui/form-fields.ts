@@ -8,7 +8,7 @@ import { formatDuration, formatSize } from '../src/core/units.ts'
 const workedOut: readonly Field['syntax'][] = ['variables']
 
 /** The fields that are asked: those that must be filled, then the contract's order, and what is only switched at the end. */
-export function askedFields(operation: Operation, given: object, hidden: readonly string[] = []): Field[] {
+export function askedFields(operation: Operation, given: object, hidden: readonly string[]): Field[] {
   const asked = operation.fields.filter(
     ({ name, syntax }) => !(name in given) && !hidden.includes(name) && !workedOut.includes(syntax),
   )

@@ -12,7 +12,7 @@ export function pickColumns(
   columns: readonly Column[],
   named: readonly string[] | null,
   row: unknown,
-  output: OutputForm = 'table',
+  output: OutputForm,
 ): readonly Column[] {
   if (named === null) return columns
   if (named.length === 0) throw usageFault('--columns is empty.', `Choose from ${listNames(columns)}.`)

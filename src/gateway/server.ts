@@ -23,7 +23,7 @@ const keepAliveMs = 75_000
 const scarceHeadMs = 2000
 
 /** The listener of one data-plane thread: accepts requests, listens for clients that disconnect, and starts the pipeline. */
-export function createGatewayServer(traffic: Traffic, certificate: ServerCertificate | null = null): http.Server {
+export function createGatewayServer(traffic: Traffic, certificate: ServerCertificate | null): http.Server {
   const options: http.ServerOptions = {
     requestTimeout: 0,
     headersTimeout: headTimeoutMs,

@@ -53,8 +53,11 @@ export function readQuery(query: string): URLSearchParams {
   return new URLSearchParams(query)
 }
 
-/** A page size: `standard` when absent or not a number, at most `most`. */
-export function readPageSize(text: string | null, standard: number, most: number): number {
+/** No page is larger, whatever is asked for. */
+const mostPerPage = 1000
+
+/** A page size: `standard` when absent or not a number. */
+export function readPageSize(text: string | null, standard: number): number {
   const size = text === null ? Number.NaN : Number(text)
-  return Number.isInteger(size) && size > 0 ? Math.min(size, most) : standard
+  return Number.isInteger(size) && size > 0 ? Math.min(size, mostPerPage) : standard
 }

@@ -19,7 +19,7 @@ export async function findProject({ store }: Store, name: string): Promise<Proje
 export async function findEnvironment({ store }: Store, project: Project, name: string): Promise<Environment> {
   const found = await store.environments.find(project.id, name)
   if (found !== null) return found
-  const hint = `${listing('environments', project)}. To add it: spgw environments add ${name} -p ${project.name}`
+  const hint = `${listEnvironments(project)}. To add it: spgw environments add ${name} -p ${project.name}`
   throw notFound(`environment in project ${project.name} named`, name, hint)
 }
 
@@ -60,7 +60,7 @@ export async function findListScope(context: Store, { project, environment, all 
 }
 
 function noEnvironment(name: string, project: Project | null) {
-  const hint = project === null ? 'List them: spgw environments list' : listing('environments', project)
+  const hint = project === null ? 'List them: spgw environments list' : listEnvironments(project)
   return notFound(project === null ? 'environment' : `environment in project ${project.name} named`, name, hint)
 }
 
@@ -134,8 +134,8 @@ export function describeScope({ project, environment }: FoundScope): string {
   return `${project.name}/${environment.name}`
 }
 
-function listing(noun: string, project: Project): string {
-  return `List them: spgw ${noun} list --project ${project.name}`
+function listEnvironments(project: Project): string {
+  return `List them: spgw environments list --project ${project.name}`
 }
 
 function fail(error: Error): never {

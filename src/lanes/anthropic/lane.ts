@@ -58,7 +58,7 @@ function entry(model: ListedModel) {
  */
 export function renderModels(models: readonly ListedModel[], query: string): Buffer {
   const parameters = readQuery(query)
-  const limit = readPageSize(parameters.get('limit'), 20, 1000)
+  const limit = readPageSize(parameters.get('limit'), 20)
   const before = position(models, parameters.get('before_id'))
   const first = before === -1 ? position(models, parameters.get('after_id')) + 1 : Math.max(0, before - limit)
   const page = models.slice(first, before === -1 ? first + limit : before)

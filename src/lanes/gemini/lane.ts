@@ -108,7 +108,7 @@ function supportedMethods(name: string): string[] {
  */
 export function renderModels(models: readonly ListedModel[], query: string): Buffer {
   const parameters = readQuery(query)
-  const size = readPageSize(parameters.get('pageSize') ?? parameters.get('page_size'), 50, 1000)
+  const size = readPageSize(parameters.get('pageSize') ?? parameters.get('page_size'), 50)
   const last = parameters.get('pageToken') ?? parameters.get('page_token')
   const first = last === null ? 0 : models.findIndex((model) => pageToken(model) === last) + 1
   const page = models.slice(first, first + size)

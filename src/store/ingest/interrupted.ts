@@ -12,7 +12,7 @@ export interface InterruptedCharge {
  * What becomes of a record whose request will never have an end: it is charged its hold, and says so. `charge`: what it held of
  * budgets; null: none applied.
  */
-export function interruptRecord(admitted: RequestRecord, charge: InterruptedCharge | null = null): RequestRecord {
+export function interruptRecord(admitted: RequestRecord, charge: InterruptedCharge | null): RequestRecord {
   const tokens = charge?.tokens ?? admitted.tokens
   const policy_signals = [...admitted.policy_signals, describeHold(tokens)]
   return { ...admitted, state: 'interrupted', tokens, cost: charge?.cost ?? null, policy_signals }

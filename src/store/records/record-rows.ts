@@ -37,7 +37,7 @@ function readOwner(owner: string): Pick<SegmentName, 'boot' | 'thread'> {
 }
 
 /** What these left unsettled becomes `interrupted`. One page a call. */
-export function interruptRecords(hot: HotStatements, owners: readonly string[], traced = false): RequestRecord[] {
+export function interruptRecords(hot: HotStatements, owners: readonly string[], traced: boolean): RequestRecord[] {
   const records = hot.findUnsettled(owners, pageRows).map(({ id, boot, record_json }) => {
     const record = interruptRecord(readRecord(record_json, id), hot.spend.interrupt(id))
     hot.writeRecord({ ...record, figures: keepOdd(figuresOf(record.attempts, record.error)) }, boot, writeJson(record))

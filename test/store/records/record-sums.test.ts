@@ -142,7 +142,7 @@ class Scene {
         return this.#write(recordOf(step.shape, { id: known.id, time: known.time }), 'live-0')
       }
       case 'interrupt':
-        return void (await connection.writeHot((hot) => interruptRecords(hot, [owners[step.owner] ?? ''])))
+        return void (await connection.writeHot((hot) => interruptRecords(hot, [owners[step.owner] ?? ''], false)))
       case 'reprice': {
         const known = this.#known[step.which % Math.max(1, this.#known.length)]
         const cost = { usd: step.usd, price_version: 'q' }
