@@ -41,13 +41,13 @@ export interface Gateway {
   chunks: GcPacer
   transport: Transport
   health: Health
-  /** Where conversations are, for all threads. */
+  /** Which target each conversation was sent to, for all threads. */
   affinities: BigUint64Array
-  /** How long the calls of routes take that ask a second target. */
+  /** How long calls take, for the routes that hedge. */
   hedging: BigInt64Array
   counters: Counters
   limits: LimitCounters
-  /** Copies for shadow targets that are under way on this thread. */
+  /** Copies to shadow targets that are in progress on this thread. */
   shadows: Set<{ abort(reason: Fault): void }>
   /** Which calls a provider's kind can take without translation. */
   kinds: Kinds
@@ -55,66 +55,66 @@ export interface Gateway {
   /** For patterns of content rules; null: no policy has had one. */
   patterns: Promise<PatternEngine> | null
   refusals: RefusalSampler
-  /** Of the whole gateway, as the control plane told it. */
+  /** The degraded parts of the whole gateway, as the control plane reports them. */
   degraded: readonly DegradedPart[]
   trustedProxies: AddressSet
-  /** Tells the control plane what only traffic can see. */
+  /** Reports to the control plane what only traffic can see. */
   report(event: TrafficEvent): void
   /** The control plane's sign of life. */
   liveness: Liveness
   random(): number
-  /** The gateway is stopping: what is in progress ends, nothing new is wanted. */
+  /** The gateway is stopping: requests in progress are completed, and connections close after their answers. */
   draining: boolean
-  /** This thread ends after a fault that nobody caught: whatever it is still asked is rejected. */
+  /** This thread ends after an uncaught error: it rejects every request that still arrives. */
   crashing: boolean
 }
 
 export interface GatewaySettings {
-  /** The gateway is to be taken out of service: `/readyz` says so, and all else is served. */
+  /** The gateway is about to be taken out of service: `/readyz` says so, everything else is served as before. */
   leaving: boolean
   host: string
   port: number
   reusePort: boolean
   bodyLimit: number
-  /** Of a body that goes up as a stream. */
+  /** Largest body that is sent up as a stream, in bytes. */
   uploadLimit: number
-  /** Of a body that is translated. */
+  /** Largest body that is translated, in bytes. */
   translateLimit: number
-  /** Of all bodies that are held at once, those of all threads together. */
+  /** Largest sum of all bodies held at once on all threads, in bytes. */
   heldLimit: number
   timeouts: TimeLimits
   keepAliveMs: number
-  /** The gateway as clients see it, behind a proxy; null: as they call it. */
+  /** The gateway's URL as clients see it, behind a proxy; null: the address that they call. */
   url: string | null
   trustedProxies: readonly string[]
-  /** On the way to providers; they stay as they were when the thread began. */
+  /** Proxies on the way to providers. They stay as they were when the thread began. */
   proxies: Proxies
   corsOrigins: readonly string[]
   /** How the clients' addresses are recorded. */
   clientAddress: AddressForm
-  /** Whether calls may be begun that then pass the gateway by. */
+  /** Whether clients may begin calls whose traffic then bypasses the gateway. */
   webrtc: boolean
-  /** Whether requests are exported as traces, so that what a client says of its trace is told to providers as the gateway's own. */
+  /** Whether requests are exported as traces. Providers then get the gateway's trace context in place of the client's. */
   traces: boolean
 }
 
 /** A provider's state as traffic found it; the control plane checks and decides. */
 export type TrafficEvent =
-  /** A call was rejected with it, which may have been about that call; null: it may not do what was asked. */
+  /** The provider rejected a credential, perhaps because of the call. `credentialId` null: it is accepted, but lacks a permission. */
   | { type: 'credential-suspect'; providerId: string; credentialId: string | null; reason: string | null }
-  /** Repeated failures keep calls away: those of one key, or those of all. */
+  /** After repeated failures calls are kept away: those of one key, or all. */
   | { type: 'calls-failing'; providerId: string; trip: 'caller' | 'all' }
   /** The first answer of a provider that was never checked. */
   | { type: 'provider-answered'; providerId: string }
-  /** A model that is watched from now on. */
+  /** The health of this model is watched from now on. */
   | { type: 'target-watched'; slot: number; model: string }
   | { type: 'quota-exhausted'; providerId: string; credentialId: string | null; reason: string }
-  /** Of this thread's journal; null: it is well again. `lost`: entries since the thread began. */
+  /** Why this thread's journal cannot be written; null: it can again. `lost`: entries lost since the thread began. */
   | { type: 'degraded'; reason: string | null; lost: number }
-  /** A fault of the gateway's own, which ended one exchange. */
+  /** A bug in the gateway, which ended one request. */
   | { type: 'fault'; requestId: string; reason: string }
   | { type: 'long-turn'; turn: LongTurn }
-  /** Of a budget that nodes share, this one needs more. */
+  /** This node needs more of a budget that nodes share. */
   | { type: 'allowance-wanted'; want: AllowanceWant }
-  /** The same of a limit a minute, or of requests at once. */
+  /** The same for a limit a minute, or for requests at once. */
   | { type: 'limit-wanted'; want: LimitWant }

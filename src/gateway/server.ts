@@ -19,7 +19,7 @@ import type { Traffic } from './thread/traffic.ts'
 /** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
 const keepAliveMs = 75_000
 
-/** How long a client may take over its request where descriptors are scarce. */
+/** How long a client may take to send its request while file descriptors are scarce. */
 const scarceHeadMs = 2000
 
 /** The listener of one data-plane thread: accepts requests, listens for clients that disconnect, and starts the pipeline. */
@@ -32,9 +32,9 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
     noDelay: true,
     // A second credential must be seen, so that it can be rejected; Node would drop it.
     joinDuplicateHeaders: true,
-    // Whoever offers another protocol (h2c) is answered in this one.
+    // A client that offers another protocol (h2c) is answered in HTTP/1.1.
     shouldUpgradeCallback: isHandshake,
-    // Rejected by the pipeline, in words and with an id.
+    // The pipeline rejects a request without one, with a message and an id.
     requireHostHeader: false,
   }
   const server = certificate === null ? http.createServer(options) : createSecureServer(options, certificate)
@@ -66,7 +66,7 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
   return server
 }
 
-/** With a body it is none (RFC 6455, 4.1): Node would give out another socket than its answers before are on. */
+/** A request with a body is no handshake (RFC 6455, 4.1): Node would hand over the socket while earlier answers are still to be written. */
 function isHandshake({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
@@ -86,7 +86,7 @@ function track(traffic: Traffic, socket: Socket): void {
   })
 }
 
-/** There is no descriptor left to call a provider with, and this one is needed for the next client. */
+/** No descriptor is left to call a provider with, and the client's own is needed for the next client. */
 async function rejectScarce(arrival: Arrival): Promise<void> {
   arrival.response.shouldKeepAlive = false
   const message = 'The gateway has too many connections open (file descriptors). Wait, then try again.'
@@ -100,7 +100,7 @@ function createSecureServer(options: http.ServerOptions, certificate: ServerCert
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: headTimeoutMs,
   })
-  // Node passes these on as `clientError`; but where no TLS stands, nobody asked anything that could be answered.
+  // Node passes these on as `clientError`. But where the TLS handshake failed there is no request, and so nothing to answer.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server
@@ -110,37 +110,41 @@ function secrets({ cert, key, ticketKeys }: ServerCertificate) {
   return { cert, key, ticketKeys: Buffer.from(ticketKeys) }
 }
 
-/** Connections from now on see this certificate; those that stand are not touched. */
+/** New connections get this certificate; open ones are not touched. */
 export function changeCertificate(server: http.Server, certificate: ServerCertificate): void {
   if (server instanceof https.Server) server.setSecureContext(secrets(certificate))
 }
 
-/** Bounded, since others may come as fast as these are taken. On a busy machine a few dozen take more than a fifth of a second. */
+/**
+ * How long waiting connections are accepted. Bounded, since new ones may come as fast as these are accepted. On a busy machine a few
+ * dozen take more than a fifth of a second.
+ */
 const takeMs = 1000
 /**
- * What comes within a turn after the loop has looked at its sockets is missed; a turn this short leaves hardly any time for that. Of 50 runs
- * of four deaths under load none lost a connection; with half a millisecond about one in twenty did.
+ * A connection that comes after the loop has looked at its sockets, but within the same turn, is missed; a turn this short leaves hardly
+ * any time for that. In 50 runs, with four crashes each under load, no connection was lost; with half a millisecond about one in twenty
+ * runs lost one.
  */
 const shortTurnMs = 0.1
 
 /**
- * New connections are refused; unlike the server's own `close`, this leaves those that stand for a request to come, and `closed`
- * resolves when none is left. First the connections are taken in that the system has accepted and that wait, since to close the
- * listener under them resets them: the loop takes one a turn, so that a turn without any says that none waits.
+ * Refuses new connections. Unlike the server's own `close`, this keeps open connections for requests to come; `closed` resolves when
+ * none is left. Before that it accepts the connections that wait in the system's queue, since closing the listener would reset them.
+ * The loop accepts one a turn, so a turn without one says that none waits.
  */
 export async function stopListening(server: http.Server): Promise<{ closed: Promise<void> }> {
   let taken = false
   const note = () => (taken = true)
   server.on('connection', note)
   const limit = performance.now() + takeMs
-  // From here on each turn is a whole one, whatever this one began with.
+  // The current turn may be half over; from here on each turn is a whole one.
   await nextTurn()
   for (let begun = performance.now(); begun < limit; begun = performance.now()) {
     taken = false
     await nextTurn()
     if (!taken && performance.now() - begun < shortTurnMs) break
   }
-  // In the same step as the last look: each await between them is time in which one more may come.
+  // No await between the last look and this: one more connection could come meanwhile.
   const closed = closeListener(server)
   server.off('connection', note)
   return { closed }
@@ -183,13 +187,13 @@ function acceptSocket(traffic: Traffic, upgrade: SocketUpgrade): void {
     arrival.matched(lane, lane.match('SOCKET', arrival.path.slice(lane.prefix.length).replace(/^\/{2,}/, '/')))
   if (isScarce(traffic, request)) return void runToEnd(traffic, arrival, rejectScarce)
   void runToEnd(traffic, arrival, async () => {
-    // Loaded with the first of them: the library is of use to nobody else.
+    // Loaded with the first WebSocket: nothing else uses the library.
     const { serveSocket } = await import('./sockets/serve-socket.ts')
     await serveSocket(arrival, upgrade)
   })
 }
 
-/** False where answers to requests before it on the connection have not gone out: Node throws then, which nobody else would catch. */
+/** False where answers to earlier requests on the connection have not been sent yet: Node throws then, and nothing else would catch it. */
 function assignSocket(response: ServerResponse, socket: Socket): boolean {
   try {
     response.assignSocket(socket)
@@ -199,7 +203,7 @@ function assignSocket(response: ServerResponse, socket: Socket): boolean {
   }
 }
 
-/** Nothing can be said between answers. Node has let go of the connection, and tells those that wait for their turn no more of it. */
+/** No answer can be written between others. Node has given the connection away, and no longer tells waiting requests when it closes. */
 function abandon(traffic: Traffic, socket: Socket): void {
   socket.destroy()
   for (const { abort } of traffic.requestsOn(socket)) abort.disconnect()
@@ -234,8 +238,8 @@ async function runToEnd(
 }
 
 /**
- * Also where the client has only ended its side: an aborted call looks the same, and with Node's `httpAllowHalfOpen` it would show
- * with the first byte that goes down, when the provider has done its work. nginx decides so too.
+ * A client that only ends its own side counts as disconnected, too: an aborted call looks the same. With Node's `httpAllowHalfOpen` the
+ * difference would show only with the first byte of the answer, when the provider has done its work already. nginx does the same.
  */
 function watchClient({ response, abort }: Arrival): void {
   response.once('close', () => {
@@ -244,12 +248,12 @@ function watchClient({ response, abort }: Arrival): void {
   response.on('error', () => {})
 }
 
-/** For whatever a crashing thread does not bring to its end. */
+/** For requests that a crashing thread cannot complete. */
 export function threadFault(): Fault {
   return fault('internal', 'A fault of the gateway ended this request. Send it again.')
 }
 
-/** A fault of the gateway's own ends this request and no other. */
+/** A bug in the gateway ends this request and no other. */
 async function fail(arrival: Arrival, error: unknown): Promise<void> {
   const { gateway, response, reply, abort, id } = arrival
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -265,7 +269,7 @@ function answerPreflight(arrival: Arrival): boolean {
   if (origin === undefined || !allowsOrigin(gateway, origin)) return false
   const asked = arrival.header('access-control-request-headers') ?? '*'
   response.writeHead(204, [
-    // Without an id: no record could be found by it.
+    // Without an id: a preflight leaves no record.
     ...crossOrigin(origin),
     ...['access-control-allow-methods', 'GET, HEAD, POST, DELETE, PATCH, PUT'],
     ...['access-control-allow-headers', asked],

@@ -18,21 +18,21 @@ import { WrittenTokens } from './written-tokens.ts'
 
 const mostBehindEnd = 64 * 1024
 
-/** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
+/** Passes a stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
 export class EventFlow extends AnswerFlow {
   readonly #stages: readonly AnswerStage[]
-  /** null: nothing that streams here is kept at the provider. */
+  /** null: nothing in this stream is stored at the provider. */
   readonly #objects: StreamedObjects | null
-  /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
+  /** On a lane without an end mark: a terminal event that may not be the last one yet, with what came after it. */
   #held: Buffer | null = null
-  /** Bytes without data that came behind what is held. */
+  /** Bytes without data that came after the held event. */
   #behindEnd = 0
   #providerError: StreamedError | null = null
-  /** Of this part of the answer. */
+  /** What this part of the answer has written. */
   #counted: WrittenTokens
-  /** The rest of the answer was asked for and refused: nothing is charged for that. */
+  /** The provider refused to send the rest of the answer: nothing is charged for that. */
   #refused = false
-  /** A stage takes long over what came last; what has come since waits. */
+  /** A stage is still busy with the last event; later ones wait. */
   #busy = false
   readonly #waiting: (() => void)[] = []
 
@@ -71,7 +71,7 @@ export class EventFlow extends AnswerFlow {
       this.#held = null
     }
     if (event.data.length === 0 && this.#held !== null) this.#behindEnd += event.bytes.length
-    // Nothing real says so much of nothing behind its end.
+    // No real provider sends this many bytes without data after the end.
     if (this.#behindEnd > mostBehindEnd) return this.#complete(pass)
     if (terminal || this.#held !== null) this.#hold(pass)
     else if (pass !== null) this.write(pass)
@@ -94,7 +94,7 @@ export class EventFlow extends AnswerFlow {
     else this.breakWith(reason)
   }
 
-  /** After the provider's own error nothing is worse: a client gets one error, and it is the record's. */
+  /** After the provider's own error a break changes nothing: the client gets one error, the one on the record. */
   protected breakWith(reason: Fault): void {
     this.providerEnded()
     if (this.#providerError === null) this.#breakOff(reason)
@@ -105,7 +105,7 @@ export class EventFlow extends AnswerFlow {
     return this.#refused ? null : super.tokens(complete)
   }
 
-  /** The provider has paused: what it still sends of that part says nothing. */
+  /** The provider has paused: ignores what it still sends of this part, and asks for the rest. */
   async #goOn(asking: Promise<Leg | null>, pass: Buffer | null): Promise<void> {
     if (pass !== null) this.write(pass)
     this.#waiting.length = 0
@@ -136,14 +136,14 @@ export class EventFlow extends AnswerFlow {
     this.providerEnded()
   }
 
-  /** Nothing more is read while a stage takes long. */
+  /** Calls `act` with what passes. While a stage takes long, nothing more is read. */
   #whenKnown(passing: StagePass, act: (passed: Passed) => void): void {
     if (!(passing instanceof Promise)) return act(passing)
     this.#busy = true
     this.holdUp(true)
     void passing.then((passed) => {
       this.#busy = false
-      // It has ended otherwise meanwhile.
+      // The request has ended meanwhile.
       if (this.call.abort.aborted) return
       act(passed)
       while (!this.#busy) {
@@ -156,7 +156,7 @@ export class EventFlow extends AnswerFlow {
     })
   }
 
-  /** The budgets have no room for more of a stream that nothing else limits: it ends, and is charged what has passed. */
+  /** Whether the budgets have no room for more of a stream without an output limit: it ends, and is charged for what has passed. */
   #outspent(): boolean {
     const reason = extendHold(this.call, this.written.tokens, this.answer.leg.reader.usage()?.output)
     if (reason === null) return false
@@ -164,7 +164,7 @@ export class EventFlow extends AnswerFlow {
     return true
   }
 
-  /** Nothing more of it may pass. */
+  /** Ends the stream: nothing more of it may pass. */
   #withhold(reason: Fault): void {
     this.answer.upstream.abort()
     this.breakWith(reason)
@@ -174,7 +174,7 @@ export class EventFlow extends AnswerFlow {
     return { ...error, message: hideAccount(this.answer.leg, Buffer.from(error.message)).toString() }
   }
 
-  /** The lane's own error event, never a silent close: a cut stream looks like a finished one to every SDK. */
+  /** Sends the lane's own error event, never a silent close: a cut stream looks like a finished one to every SDK. */
   #breakOff(reason: Fault): void {
     if (this.finishing) return
     this.#objects?.end()
@@ -195,7 +195,7 @@ export class EventFlow extends AnswerFlow {
 
   #conclude(bytes: Buffer | null, left: Passed): void {
     if (this.finishing) return
-    // Behind the provider's error it is only left out: to break off would come back here.
+    // After the provider's error it is only left out: to withhold it would end up here again.
     if (isRefused(left) && this.#providerError === null) return this.#withhold(left)
     this.#objects?.end()
     this.#hold(bytes)
@@ -207,7 +207,7 @@ export class EventFlow extends AnswerFlow {
   }
 }
 
-/** What comes after a part's end goes nowhere, and its connection is free for the next call. */
+/** Drops what comes after the end of a part, so that its connection becomes free for the next call. */
 const nobody: AnswerConsumer = {
   event() {},
   chunk() {},

@@ -21,7 +21,7 @@ import type { AnswerStage } from './stage.ts'
 
 const contentStage = loadOnce(() => import('../content/content-stage.ts'))
 
-/** Bytes to the client with back-pressure; the last of them only after the settled entry is in the journal. */
+/** Passes the answer to the client with back-pressure; its last byte only once the settled entry is in the journal. */
 export function relay(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace } = call
   const { gated } = answer
@@ -35,7 +35,7 @@ export function relay(call: Call, answer: Answer, retryAfterMs: number | null): 
   return content?.readsAnswer === true ? passRead(call, answer, content, stages) : pass(call, answer, stages)
 }
 
-/** What the winning attempt lost, as the client is told before the answer's first byte. */
+/** Records the translation of the winning attempt, and what it lost, for the header `x-sp-lossy`. */
 function noteTranslation({ arrival, trace }: Call, { provider, candidate }: Leg, translation: LegTranslation): void {
   const { from, to, lossHeader } = translation
   arrival.lossHeader = lossHeader
@@ -46,7 +46,7 @@ function noteTranslation({ arrival, trace }: Call, { provider, candidate }: Leg,
   trace.routingSignals.push({ rule: 'translation', verdict: 'note', text, data })
 }
 
-/** Content rules come last of the stages, so that nothing passes them by. */
+/** With content rules as the last of the stages, so that nothing bypasses them. */
 async function passRead(
   call: Call,
   answer: Answer,
@@ -64,7 +64,7 @@ function pass(call: Call, answer: Answer, stages: readonly AnswerStage[]): Promi
   const rejected = gated.kind === 'flow' ? checkFlow(call, stages) : null
   if (rejected !== null) return giveUp(call, answer, rejected)
   if (arrival.request.method === 'HEAD') return passHead(call, answer)
-  // A form's answer tells whether a stream was asked for.
+  // Only its answer tells whether a form asked for a stream.
   if (gated.kind === 'stream' && !call.inspection.streamed)
     call.learn({ streamed: true, framing: match.endpoint.stream })
   if (gated.kind === 'flow' && match.endpoint.object !== null) recordUnread(answer)
@@ -82,7 +82,7 @@ function pass(call: Call, answer: Answer, stages: readonly AnswerStage[]): Promi
 
 const noStages: readonly AnswerStage[] = []
 
-/** None for nearly every answer: it passes as it came. */
+/** No stages for nearly every answer, which passes as it came. */
 function stagesFor({ leg }: Answer): readonly AnswerStage[] {
   const { route, call } = leg
   const { model } = call.inspection
@@ -91,7 +91,7 @@ function stagesFor({ leg }: Answer): readonly AnswerStage[] {
   return call.affinity === null ? stages : withAffinity(leg, call.affinity, stages)
 }
 
-/** Last of all, since what is remembered is what the client will send. */
+/** After all other stages, since it must see what the client will send back. */
 function withAffinity(
   { candidate, credentialIndex: credential }: Leg,
   affinity: Affinity,
@@ -115,13 +115,13 @@ function stagesOfRow(leg: Leg): readonly AnswerStage[] {
   return match.endpoint.answersHoldUrls ? [new UrlStage(leg)] : noStages
 }
 
-/** Why bytes that flow on unread may not pass; null: they may. */
+/** Why an answer that would be passed on unread must be rejected; null: it may pass. */
 function checkFlow({ arrival }: Call, stages: readonly AnswerStage[]): Fault | null {
   if (arrival.reply.opened) return streamPromised
   return stages.find(({ faultIfUnread }) => faultIfUnread !== null)?.faultIfUnread ?? null
 }
 
-/** The client was promised a stream; a document in its place would be read as nothing. */
+/** The head of a stream was sent already: a client cannot read a document in its place. */
 const streamPromised = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
 
 function giveUp({ arrival }: Call, answer: Answer, reason: Fault, used?: Used): Promise<void> {
@@ -129,7 +129,7 @@ function giveUp({ arrival }: Call, answer: Answer, reason: Fault, used?: Used): 
   return reject(arrival, reason, used)
 }
 
-/** What flows is not fetched for somebody who asked for its head alone. */
+/** The body of a flow is not fetched for a HEAD request. */
 async function passHead(call: Call, answer: Answer): Promise<void> {
   const { head } = answer.gated
   answer.upstream.abort()
@@ -152,7 +152,7 @@ function writeHead(
   arrival.response.writeHead(head.status, [...headers, ...arrival.ownHeaders(), ...more])
 }
 
-/** Keeps caches and buffering proxies on the way from holding events back (wire/streaming.md section 0). */
+/** Tells caches and proxies not to hold events back (wire/streaming.md section 0). */
 function streamHeaders({ headers }: Head): string[] {
   const wanted = [
     ['cache-control', 'no-cache'],
@@ -161,7 +161,7 @@ function streamHeaders({ headers }: Head): string[] {
   return wanted.filter(([name]) => findHeader(headers, name) === null).flat()
 }
 
-/** The length is true only of bytes that pass untouched. */
+/** Bytes that flow pass unchanged, so the provider's length holds. */
 function flowHeaders({ headers }: Head): string[] {
   const length = findHeader(headers, 'content-length')
   return length === null ? [] : ['content-length', length]
@@ -184,7 +184,7 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   for (const stage of stages) {
     const passing = stage.whole(body)
     const passed = passing instanceof Promise ? await passing : passing
-    // The provider charges for it all the same.
+    // The provider charges for the answer all the same.
     if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed, used)
     body = passed
   }
@@ -200,7 +200,7 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   else arrival.response.end(body)
 }
 
-/** Headers that only some endpoints' answers have. */
+/** Headers for the answers of a few endpoints. */
 function headersOfRow(call: Call, answer: Answer): readonly string[] {
   const { resumedAs, readWhole } = call.match.endpoint
   if (resumedAs !== undefined || call.pin?.once === true) return uploadHeaders(call, answer)
@@ -212,10 +212,10 @@ function lengthOf({ status }: Head, body: Buffer): string[] {
   return status === 204 || status === 304 ? [] : ['content-length', String(body.length)]
 }
 
-/** Up to here a body is handed on as text, which Node joins with the head into one plain write; Latin-1 keeps every byte. */
+/** A body up to this size is given to Node as text, which it joins with the head into one write; Latin-1 keeps every byte. */
 const joinedBytes = 16 * 1024
 
-/** A provider's own error: status and body as they came, but for account ids. */
+/** Passes a provider's error: status and body as they came, without account ids. */
 async function passError(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace } = call
   const { head } = answer.gated
@@ -230,7 +230,7 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   }
   const message = `The provider answered ${head.status}.`
   const error = { code: 'provider_error', origin: 'provider', message } as const
-  // Even if a retry was planned: it could not be made.
+  // A retry may have been planned, but could not be made.
   answer.attempt.outcome = 'passed'
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
@@ -243,6 +243,7 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   arrival.response.end(body)
 }
 
+/** The body of an error after content rules: it may repeat what the model wrote (`failed_generation`), or the redacted prompt. */
 async function readErrorBody({ content }: Call, { leg, gated, error }: Answer): Promise<Buffer | Fault> {
   const body = error?.body ?? Buffer.alloc(0)
   if (content?.readsAnswer !== true || body.length === 0) return body

@@ -2,31 +2,31 @@ import type { Fault } from '../../core/errors.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
 
-/** Bytes; null: nothing. A fault: neither this nor what follows may pass. */
+/** Bytes to send; null: none. A fault: neither this nor anything after it may pass. */
 export type Passed = Buffer | Fault | null
-/** A promise only where it takes long, and others have their turns meanwhile. */
+/** A promise only if it takes long, so that other requests are served meanwhile. */
 export type StagePass = Passed | Promise<Passed>
 
 /**
- * Changes an answer between the reader, which has seen what the provider sent, and the writer. A pass-through answer has no
- * stages; those that there are run in order, each on what the one before it gave.
+ * Changes an answer between its reader, which has seen what the provider sent, and its writer. A pass-through answer has no stages. Several
+ * run in order, each on the output of the one before.
  */
 export interface AnswerStage {
-  /** Why an answer whose bytes flow on unread may not pass; null: it may. */
+  /** Why an answer that would be passed on unread must be rejected; null: it may pass. */
   readonly faultIfUnread: Fault | null
-  /** What passes for an event. `pass` is what would go out otherwise. The next event comes when that is known. */
+  /** What to send for an event; `pass` is what would be sent otherwise. The next event comes only when this is resolved. */
   event(event: StreamEvent, pass: Buffer | null, reading: EventReading): StagePass
-  /** Bytes that go out after the last event, with the settled entry behind them. */
+  /** Bytes to send after the last event, before the request is settled. */
   end(): StagePass
-  /** The end of a stream that breaks off, where only the stage knows what fits it; absent: the lane writes it. */
+  /** The end of a stream that breaks off, if only the stage knows how to write it; absent: the lane writes it. */
   broken?(reason: Fault): Buffer
-  /** A whole answer's body; a promise where that may take long. A fault: nothing of the answer may pass. */
+  /** The body of a whole answer. A fault: nothing of the answer may pass. */
   whole(body: Buffer): Buffer | Fault | Promise<Buffer | Fault>
 }
 
 export const isRefused = (passed: Passed): passed is Fault => passed !== null && !Buffer.isBuffer(passed)
 
-/** An event through all stages, in their order. */
+/** Passes an event through all stages, in their order. */
 export function passEvent(
   stages: readonly AnswerStage[],
   event: StreamEvent,
@@ -45,7 +45,7 @@ export function passEvent(
   return passed
 }
 
-/** What all stages have left at the end of a stream; the first refusal is the answer's. */
+/** What all stages have left at the end of a stream; the first fault ends it. */
 export function endStages(stages: readonly AnswerStage[]): StagePass {
   const [stage, ...later] = stages
   if (stage === undefined) return null
@@ -60,7 +60,7 @@ function joined(one: Buffer | null, other: Buffer | null): Buffer | null {
   return Buffer.concat([one, other])
 }
 
-/** At once where it is known at once. */
+/** Calls `act` with what passes: at once, unless it is a promise. */
 export function after(passing: StagePass, act: (passed: Passed) => StagePass): StagePass {
   return passing instanceof Promise ? passing.then(act) : act(passing)
 }

@@ -7,13 +7,13 @@ import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } 
 import { reserveFile } from '../../core/reserve.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
-/** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
+/** Bytes of entries that wait in memory while the journal cannot be written; beyond that the oldest are dropped, and counted as lost. */
 const waitingLimit = 16 * 1024 * 1024
 const retryMs = 250
-/** How long a fault that is over is still reported, so that an occasional look at the status sees it. */
+/** How long a fault that is over is still reported, so that whoever checks the status now and then sees it. */
 const recoveredMs = 3000
 const alreadyWritten = Promise.resolve()
-/** A whole segment of them for each would stay in the process's memory. */
+/** Written several times to fill a segment: a buffer as large as a segment would stay in the process's memory. */
 const zeros = Buffer.alloc(256 * 1024)
 
 export interface JournalPlace {
@@ -23,11 +23,10 @@ export interface JournalPlace {
 }
 
 /**
- * The writer of one thread's segments. Entries appended in one turn of the event loop go out in one write and share
- * one promise, which resolves when they have reached the page cache: it survives the death of the process. As long as
- * turns bring one entry each there is nothing to share, and it is written at once: a request then goes on within its turn.
- * While the disk refuses, entries wait in bounded memory and the promises resolve at once: traffic goes on, the
- * crash promise is suspended, and `onDegraded` says so (product.md section 8).
+ * Writes one thread's segments. Entries appended in one turn of the event loop are written together and share one promise, which resolves
+ * when they have reached the page cache, where they survive a crash of the process. After a turn with at most one entry, the next entry is
+ * written at once, so that its request goes on within its turn. While the disk refuses writes, entries wait in bounded memory and promises
+ * resolve at once: traffic goes on, a crash would lose those entries, and `onDegraded` reports it (product.md section 8).
  */
 export class Journal {
   readonly #place: JournalPlace
@@ -38,7 +37,7 @@ export class Journal {
   #sequence = 0
   #position = 0
   readonly #waiting = new EntryBuffer()
-  /** Of the entries that go out at the end of this turn. */
+  /** The promise that the entries of this turn share. */
   #turn: { promise: Promise<void>; resolve: () => void } | null = null
   #entriesThisTurn = 0
   #busy = false
@@ -49,7 +48,7 @@ export class Journal {
   }
   #degraded: string | null = null
   #lost = 0
-  /** No segment after these is taken whole. */
+  /** The thread ends: segments are no longer filled with zeros in advance. */
   #isLast = false
 
   constructor(place: JournalPlace, onDegraded: (reason: string | null, lost: number) => void) {
@@ -74,7 +73,7 @@ export class Journal {
     return this.#turn.promise
   }
 
-  /** Writes what waits. Called by itself once a turn; call it by hand before the thread ends. */
+  /** Writes what waits. Runs by itself once a turn; call it before the thread ends. */
   flush(): void {
     try {
       this.#write()
@@ -115,7 +114,7 @@ export class Journal {
 
   #writeAll(file: number, bytes: Buffer): void {
     let written = 0
-    // A short write leaves a torn entry behind; the position moves only with what stands, and the rest is tried again.
+    // A short write leaves a torn entry. The position moves only once all bytes are written, so that a retry writes over it.
     while (written < bytes.length) {
       written += fs.writeSync(file, bytes, written, bytes.length - written, this.#position + written)
     }
@@ -127,12 +126,12 @@ export class Journal {
     fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
     if (this.#degraded !== null && !this.#isLast) refuseFullDisk(this.#place.directory)
     const place = path.join(this.#place.directory, name)
-    // To be read as well: what somebody deletes is put back from it.
+    // Readable, too: if somebody deletes the file, it is restored from this descriptor.
     const file = fs.openSync(place, 'wx+', 0o600)
     try {
       if (!this.#isLast) takeRoom(file)
     } catch (error) {
-      // Tried again every moment while the disk is full: neither descriptors nor half-made segments may pile up.
+      // This is retried all the time while the disk is full: neither descriptors nor half-made segments may pile up.
       fs.closeSync(file)
       fs.rmSync(place, { force: true })
       throw error
@@ -149,8 +148,8 @@ export class Journal {
   }
 
   /**
-   * A directory deleted or moved under the writer takes the segments' names with it: what they hold is put back where it
-   * can be found, and a new one is begun. Called now and then.
+   * If somebody deletes or moves the directory, its segments could not be found any more: writes them back to where they belong, and begins
+   * a new segment. Called every second.
    */
   checkPlace(): void {
     if (this.#file !== null && this.#isLost(this.#file)) this.#closeSegment()
@@ -167,7 +166,7 @@ export class Journal {
       const found = fs.statSync(this.#segment.place, { throwIfNoEntry: false })
       return found?.ino !== fs.fstatSync(file).ino
     } catch {
-      // It cannot be told (no permission to look): the segment that is open still takes entries.
+      // Unknown, for lack of permission: the open segment still takes entries.
       return false
     }
   }
@@ -180,7 +179,7 @@ export class Journal {
     this.#onDegraded(shown, this.#lost)
   }
 
-  /** The thread ends: what waits gets what room there is, and what was kept for it. The next start reads it. */
+  /** The thread ends: writes what waits, if need be into the space that the reserve file keeps free. The next start reads it. */
   #takeLast(): void {
     this.#isLast = true
     this.#closeSegment()
@@ -190,11 +189,11 @@ export class Journal {
       fs.rmSync(path.join(path.dirname(this.#place.directory), reserveFile), { force: true })
       this.flush()
     } catch {
-      // It may not be touched: what it keeps is of no use here.
+      // The reserve file cannot be removed, so its space cannot be used.
     }
   }
 
-  /** The thread ends: what the disk still refuses is lost, and that is said. */
+  /** The thread ends: reports the entries that could not be written as lost. */
   #giveUp(): void {
     const { entries } = this.#waiting
     if (entries === 0) return
@@ -208,13 +207,13 @@ export class Journal {
   }
 }
 
-/** Asked before the room is taken: each try would else take the last of it from the database, for a moment. */
+/** Checked before a segment is filled: each attempt would otherwise take the last free space from the database for a moment. */
 function refuseFullDisk(directory: string): void {
   const { bavail, bsize } = fs.statfsSync(directory)
   if (bavail * bsize < segmentBytes) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
 }
 
-/** All of a segment is taken when it is made, so that a full disk shows then and not in the middle of an entry. */
+/** Fills a new segment with zeros, so that a full disk shows now and not in the middle of an entry. */
 function takeRoom(file: number): void {
   for (let taken = 0; taken < segmentBytes; ) {
     taken += fs.writeSync(file, zeros, 0, Math.min(zeros.length, segmentBytes - taken), taken)
@@ -235,24 +234,24 @@ const diskFaults: Record<string, string> = {
   EIO: 'the disk failed to write',
 }
 
-/** Why the journal cannot be written, in words. Without the path: every client of `/readyz` reads it. */
+/** Why the journal cannot be written. Without its path: every client of `/readyz` can read this. */
 function describeDiskFault(error: unknown): string {
   const code = errorCode(error)
   if (code === null) return errorText(error)
   return `${diskFaults[code] ?? 'the journal cannot be written'} (${code})`
 }
 
-/** Enough for what a busy thread journals in one turn; what grew beyond in a time of need is given back. */
+/** Enough for what a busy thread journals in one turn; a buffer that grew beyond, while the disk refused writes, shrinks again. */
 const usualBytes = 256 * 1024
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const bytesPerUnit = 3
 
-/** Journal entries in the form in which they are written, in a row, so that one write takes as many as there are. */
+/** Encoded journal entries in a row, so that one write takes all of them. */
 export class EntryBuffer {
   #bytes = Buffer.allocUnsafeSlow(usualBytes)
   #start = 0
   #end = 0
-  /** Where each entry ends, from the one at `#first` on; those before are gone. */
+  /** Where each entry ends, from the one at `#first` on; those before were dropped. */
   #ends: number[] = []
   #first = 0
 
@@ -265,7 +264,7 @@ export class EntryBuffer {
   }
 
   add(entry: JournalEntry): void {
-    // What a client writes into a model, a tag or a path is its own; a body's text is sealed.
+    // A client may put its key into a model, a tag or a path. The text of a body entry is sealed, so it shows none.
     const text = entry.kind === 'body' ? JSON.stringify(entry) : maskGatewayKeys(JSON.stringify(entry))
     this.#makeRoom(entryHeaderBytes + text.length * bytesPerUnit)
     const from = this.#end + entryHeaderBytes

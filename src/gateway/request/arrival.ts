@@ -20,7 +20,7 @@ import { Trace } from './trace.ts'
 
 /** One HTTP request as the server accepted it, before anything is known of who sends it and what it asks for. */
 export class Arrival implements ListMember {
-  /** Among the open requests of its thread. */
+  /** Its place in the list of its thread's open requests. */
   place = -1
   readonly gateway: Gateway
   readonly request: IncomingMessage
@@ -28,33 +28,33 @@ export class Arrival implements ListMember {
   readonly clientAddress: string | null
   readonly receivedAt = Date.now()
   readonly id = newId('req', this.receivedAt)
-  /** As asked; the query never leaves the gateway unstripped. */
+  /** The path as the client wrote it. The query may hold a credential, which is removed before it is sent anywhere. */
   readonly path: string
   readonly query: string
-  /** By the path alone; null where nothing is at that path. */
+  /** Found by the path alone; null where nothing is at that path. */
   lane: Lane | null = null
   match: Match | null = null
   readonly trace: Trace
   readonly abort = new Abort()
   readonly body = new RequestBody()
   readonly reply: ClientReply
-  /** Monotonic: the request has arrived whole. What a client's own slowness takes is no part of the call's limits. */
+  /** Monotonic moment at which the request had arrived whole: the call's time limits count from here, so a slow client uses up none. */
   completeAt: number
   /** Whether it is counted as in flight: from its admission until it is settled. */
   inFlight = false
-  /** What it takes of the limits and holds in the budgets of its key; null: the key has none. */
+  /** What it takes from its key's limits and holds in its key's budgets; null: the key has none. */
   limits: TakenLimits | null = null
-  /** What it takes of the limits of accounts at providers; null: none that it may use has any. */
+  /** What it takes from the limits of accounts at providers; null: no account that it may use has limits. */
   accounts: HeldAccounts | null = null
-  /** What the journal is to hold of objects at the provider; null for a call that has to do with none. */
+  /** What the journal will say about objects at the provider; null for a call that involves none. */
   objects: ObjectNotes | null = null
-  /** What a policy says of models without a price; null: nothing. */
+  /** What a policy says about models without a price; null: nothing. */
   unpriced: UnpricedRule | null = null
-  /** What of the request the provider did not get, by name; null: it got all of it. */
+  /** Names of the request's fields that the provider did not get; null: it got all of them. */
   lossHeader: string | null = null
-  /** Whether its answer was cached; null: its route keeps none, or not for such a call. */
+  /** Whether its answer came from the cache; null: its route does not cache, or not such calls. */
   cached: 'hit' | 'miss' | null = null
-  /** Keeps the bodies, where a policy wants that. */
+  /** Captures the bodies, where a policy asks for it. */
   capture: BodyTap | null = null
 
   constructor(gateway: Gateway, request: IncomingMessage, response: ServerResponse, clientAddress: string | null) {
@@ -110,26 +110,26 @@ export function allowsOrigin({ settings }: Gateway, origin: string): boolean {
   return settings.corsOrigins.includes(origin) || settings.corsOrigins.includes('*')
 }
 
-/** Clients that take the gateway for a proxy name its origin as well (RFC 9112, 3.2.2). */
+/** The target without an origin, which clients that take the gateway for a proxy send as well (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
 }
 
 /**
- * The one way to end a request before its answer is complete: its client disconnects, or the gateway ends it for a reason that
- * the client is told (a revoked key, a limit, a drain). One step at a time listens, the one that waits for something.
+ * The one way to end a request before its answer is complete: its client disconnects, or the gateway ends it and tells the client why
+ * (a revoked key, a limit, a drain). Only one step listens at a time: the one that waits for something.
  *
- * The listeners are set by methods, not by writing a function to a property: V8 makes such a function old from the start, and
- * all that it knows outlives its request (decision 0010).
+ * Listeners are set by methods, not by assigning a function to a property: V8 would allocate such a function among its old objects, and
+ * everything it refers to would outlive the request (decision 0010).
  */
 export class Abort {
-  /** Nobody reads an answer any more. May also become true after the gateway has ended the request. */
+  /** The client is gone. May also become true after the gateway has ended the request. */
   disconnected = false
   /** Why the gateway ends the request; null while it does not. */
   reason: Fault | null = null
-  /** One of the two. */
+  /** Disconnected, or ended by the gateway. */
   aborted = false
-  /** The request is settled: the gateway can no longer end it otherwise. */
+  /** The request is settled: `abort()` has no effect any more. */
   settled = false
   #onAbort: (() => void) | null = null
   #onDrain: (() => void) | null = null
@@ -167,16 +167,16 @@ const empty = Buffer.alloc(0)
 
 const noLeases: readonly BodyLease[] = []
 
-/** The body of one request, and all that holding it takes. It is released once, when the request has its end. */
+/** The body of one request and the memory that it takes, which is released once, at the end of the request. */
 export class RequestBody implements MemoryHolder {
   bytes: Buffer = empty
-  /** In place of `bytes`, which is empty then: a body that goes up while it arrives. */
+  /** A body that is sent up while it arrives; `bytes` is empty then. */
   upload: Upload | null = null
-  /** Where `bytes` lies, if that memory is used again. */
+  /** The memory of `bytes`, if it is reused for other bodies. */
   lease: BodyLease | null = null
-  /** Where it lies as it was written for providers of other formats: an attempt each, and two may run at once. */
+  /** The memory of the body as it was written for providers of other formats, one for each attempt; two may run at once. */
   written: readonly BodyLease[] = noLeases
-  /** Bytes of the memory budget. */
+  /** Bytes that it takes from the memory budget. */
   reserved = 0
 
   release(budget: MemoryBudget): void {
@@ -187,15 +187,15 @@ export class RequestBody implements MemoryHolder {
   }
 }
 
-/** What of an answer has gone out to the client. */
+/** How much of the answer has been sent to the client. */
 export class ClientReply {
   readonly #response: ServerResponse
   #body: AnswerBody | null = null
-  /** Runs while a silent stream is kept alive. */
+  /** Keeps a silent stream alive; null: nothing does. */
   keepAlive: { stop(): void } | null = null
-  /** The head has gone out with 200 before the provider answered: what follows can only end in an error event. */
+  /** The head was sent with status 200 before the provider answered: an error can only be sent as an event now. */
   opened = false
-  /** Monotonic moment of the last bytes, and whether they ended an event: keep-alives go only between events. */
+  /** Monotonic moment of the last write, and whether it ended an event: keep-alives are sent only between events. */
   lastWriteAt = 0
   betweenEvents = true
 
@@ -203,7 +203,7 @@ export class ClientReply {
     this.#response = response
   }
 
-  /** Of an answer of unknown length, once its head is written. */
+  /** For an answer of unknown length, once its head is written. */
   get body(): AnswerBody {
     this.#body ??= new AnswerBody(this.#response)
     return this.#body

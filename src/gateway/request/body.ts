@@ -23,12 +23,12 @@ interface BodyOwner {
   request: IncomingMessage
   abort: { readonly aborted: boolean; onAbort(act: (() => void) | null): void }
   body: MemoryHolder & { lease: BodyLease | null }
-  /** Of a body that ends half-way its record tells how much of it came. */
+  /** The record of a request whose body breaks off says how much of it arrived. */
   trace: { requestBytes: number }
   gateway: { deadlines: Deadlines; budget: MemoryBudget; memory: BodyMemory }
 }
 
-/** A body beyond the limit: as many bytes as were announced or counted when it was given up. */
+/** A body beyond the limit, with the bytes that were announced, or received when reading stopped. */
 export interface TooLarge {
   tooLarge: number
 }
@@ -114,7 +114,7 @@ function piecesFrom(first: Buffer | null): Pieces {
   return pieces
 }
 
-/** What came of the body, and its chunks freed. */
+/** The whole body; its chunks are freed. */
 function joinAndFree(pieces: Pieces | BodyLease): Buffer | Promise<Buffer> {
   if (pieces instanceof Pieces && pieces.size >= slicedBytes) return joinInSlices(pieces)
   const body = pieces.join()
@@ -133,20 +133,20 @@ async function joinInSlices(pieces: Pieces): Promise<Buffer> {
 }
 
 /**
- * Chunks lie outside of V8's heap, which counts them as its growth until it has looked for them: freed at once, it looks half as
- * often. Node's parser makes each for whoever reads the body, and that is nobody but this.
+ * Chunks lie outside of V8's heap, but V8 counts them as growth until its next collection: with chunks freed at once it collects half as
+ * often. Node's parser makes each chunk for whoever reads the body, and only this file does.
  */
 function freeChunk({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
-/** What is still taken in of a body that nobody will read, and for how long. */
+/** How much of a rejected body is still received, in bytes, and for how long. */
 const discardedBytes = 512 * 1024 * 1024
 const discardMs = 30_000
 
 /**
- * Takes in the rest of a refused request's body, bounded, so that the client gets to read the refusal: a connection
- * closed under a sender is reset, and the answer with it.
+ * Receives and drops the rest of a rejected request's body, up to a bound, so that the client can read the answer: to close the connection
+ * while the client still sends would reset it, and the answer would be lost.
  */
 export function discardBody(request: IncomingMessage, deadlines: Deadlines): void {
   let left = discardedBytes

@@ -39,25 +39,25 @@ export interface RequestCaller {
   clientSecret: { secret: Secret; model: string | null } | null
 }
 
-/** Keeps a conversation where it is. */
+/** Sends the turns of a conversation to the same target. */
 export interface Affinity {
-  /** An answer came from there. What reads it for signatures; null: nothing does. */
+  /** That target has answered. Returns the stage that reads the answer for signatures; null: none is needed. */
   answered(place: AffinityPlace): AnswerStage | null
 }
 
-/** What no provider may get (`ReplayedCarriers`). */
+/** Reasoning in a body that no provider may get (`ReplayedCarriers`). */
 export interface ReplayedReasoning {
   readonly count: number
   editsFor(model: string): readonly Edit[]
 }
 
-/** What a stream may still write under its budgets. */
+/** How much a stream may still write under its budgets. */
 export interface OpenHold {
   held: number
   input: number
-  /** null: it costs nothing. */
+  /** null: the model costs nothing. */
   price: ModelPrice | null
-  /** What parts of the answer came to that were paid before; absent: there are none. */
+  /** What earlier parts of the answer cost; absent: there are none. */
   before?: { usd: bigint; tokens: number }
 }
 
@@ -75,10 +75,10 @@ export class Call implements Figures {
   readonly key: SnapshotKey
   /** Whose failures count apart from others'; null in a gateway with a single key, whose failures count for all. */
   readonly caller: string | null
-  /** The gateway key as presented, so that it can be kept from going up anywhere. Never printed; null where a token took its place. */
+  /** The gateway key as presented, so that it is never sent up in a header. Never printed; null where a token took its place. */
   readonly presented: string | null
   readonly body: RequestBody
-  /** The provider's credential out of a client's token, used in place of the stored one; null: the stored one. */
+  /** The provider's credential from a client token, used in place of the stored one; null: the stored one is used. */
   readonly clientSecret: RequestCaller['clientSecret']
   /** The one provider and credential that can serve the call; null: the routes decide. */
   pin: Pin | null
@@ -89,29 +89,29 @@ export class Call implements Figures {
    * most answers need not be read for objects.
    */
   readonly createsObjects: boolean
-  /** The request as it was read for providers of other formats (`CallTranslation`); null: for none so far. */
+  /** The request as it was read for providers of other formats (`CallTranslation`); null: it was not. */
   translation: object | null = null
-  /** Reasoning in the body that this gateway has sealed for its way through the client; null: none, or nobody has looked. */
+  /** Reasoning that this gateway had sealed and the client sent back; null: none, or the body has not been searched. */
   replayed: ReplayedReasoning | null = null
   /** Changed by `learn` only. */
   inspection: Inspection
-  /** What the body holds of responses that the gateway keeps; null: it names none. */
+  /** The stored responses that the body refers to; null: none. */
   kept: KeptBefore | null = null
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
   outputCap: number | null = null
-  /** What the record says of a budget that caps it. */
+  /** The record's note about a budget that caps the answer. */
   roomNote: Signal | null = null
-  /** The content rules that apply; null: none do, and neither prompt nor answer is looked at. */
+  /** The content rules that apply; null: none do, and neither prompt nor answer is read for them. */
   contentPolicies: readonly ContentPolicy[] | null = null
   /** What they have done so far. */
   content: CallContent | null = null
-  /** Of a batch: what the lines of its files ask for; null: that is not known. */
+  /** For a batch: what the lines of its files ask for; null: not known. */
   batchInputs: readonly BatchAsk[] | null = []
-  /** Of a stream without a limit under a budget: the output tokens that are held so far. */
+  /** For a stream without an output limit under a budget: what is held for it so far. */
   openHold: OpenHold | null = null
-  /** null: nothing is remembered of where it goes, as for nearly all. */
+  /** null: its target is not remembered, as for nearly all calls. */
   affinity: Affinity | null = null
-  /** Of its body: what its length says, and what kinds of media are in it. */
+  /** Estimated from the length of the body and the kinds of media in it. */
   inputTokens: number
 
   constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
@@ -134,13 +134,13 @@ export class Call implements Figures {
     this.inputTokens = bytes.length < leastMedia ? Math.ceil(bytes.length / bytesPerToken) : promptTokens(bytes)
   }
 
-  /** More is known of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
+  /** Later steps learn more of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
   learn(more: Partial<Inspection>): void {
     this.inspection = { ...this.inspection, ...more }
     this.trace.noteInspection(this.inspection)
   }
 
-  /** As it is now: a WebSocket outlives changes of its policies, and of its key. */
+  /** As of now: policies and the key may change while a WebSocket is open. */
   get policy(): EffectivePolicy {
     const { model } = this.gateway
     return effectivePolicy(model.configuration.policies, model.findKey(this.key.hash) ?? this.key)

@@ -9,7 +9,7 @@ import type { Arrival } from './arrival.ts'
 import type { RequestCaller } from './call.ts'
 import { findCredential, hashCredential, unknownKeyFault } from './credentials.ts'
 
-/** A load balancer that asks `/readyz` has found another node by then. */
+/** By then a load balancer that checks `/readyz` has moved to another node. */
 const otherNodeMs = 5000
 const isolatedText =
   'This node of the gateway has been cut off from the others for too long to serve alone. Try again: another node may answer.'
@@ -17,8 +17,8 @@ const unjoinedText =
   'This node of the gateway has not joined the others yet, or was removed from them. Try again: another node may answer.'
 
 /**
- * From the head alone: nobody without a key gets a byte of body read. Only a valid key learns whether there is anything at a
- * path (contract.md rule 14).
+ * Finds out who calls, and which endpoint, from the head alone: without a valid key no byte of the body is read, and no client learns
+ * whether there is anything at a path (contract.md rule 14).
  */
 export function identify(arrival: Arrival): RequestCaller | Fault {
   const { request, match, query, trace } = arrival
@@ -62,13 +62,13 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   }
 }
 
-/** The others may know the key, where this node does not know any yet. */
+/** A node that has not joined the others yet does not know their keys: another one may know this key. */
 function refuseUnknown({ gateway }: Arrival, presented: string): Fault {
   const unjoined = gateway.degraded.some(({ part }) => part === 'membership')
   return unjoined ? fault('overloaded', unjoinedText, { retryAfterMs: otherNodeMs }) : unknownKeyFault(presented)
 }
 
-/** What Node's parser accepts and the gateway does not. */
+/** Rejects heads that Node's parser accepts and the gateway does not. */
 function checkHead({ request }: Arrival): Fault | null {
   const { host, 'transfer-encoding': coding } = request.headers
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return fault('unsupported_transfer')
@@ -76,7 +76,7 @@ function checkHead({ request }: Arrival): Fault | null {
   if (coding !== undefined && request.httpVersion === '1.0') return fault('unsupported_transfer', chunksBefore)
   if (host === undefined && request.httpVersion === '1.1')
     return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
-  // Two are joined like any header; the addresses that clients are told are made of it.
+  // Node joins two of them like any header, and URLs in answers are made from this value.
   if (host?.includes(',')) return fault('invalid_request', 'The request has more than one Host header; send one.')
   return null
 }

@@ -29,7 +29,7 @@ import { takeLimits } from './take-limits.ts'
 const sharedLimits = loadOnce(() => import('./take-shared-limits.ts'))
 const uploads = loadOnce(() => import('../upload/receive-upload.ts'))
 
-/** Reads the body, as far as the endpoint has one, and what it asks for. Null: the request was aborted before all of it had arrived. */
+/** Reads the body, if the endpoint takes one, and finds what it asks for. Null: the request was aborted before the body was complete. */
 export async function receive(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault | null> {
   const { request } = arrival
   const { policy } = caller
@@ -59,7 +59,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
 }
 
-/** From where and when the request is sent. A WebSocket is checked when it opens. */
+/** Checks the client's address and the hour. A WebSocket is checked when it opens. */
 export function admitSource({ gateway, clientAddress, receivedAt, trace }: Arrival, checks: readonly SourceCheck[]) {
   const { timeZone } = gateway.model.configuration
   const verdict = checkSource(checks, { address: clientAddress, now: receivedAt, timeZone })
@@ -67,7 +67,7 @@ export function admitSource({ gateway, clientAddress, receivedAt, trace }: Arriv
   return verdict.fault
 }
 
-/** Which of its forms the body has: as its content-type says, else the first that the endpoint takes. */
+/** The form of the body: what its content-type says if the endpoint takes that, else the first form that the endpoint takes. */
 function requestForm(requestForms: readonly BodyForm[], contentType: string | undefined): BodyForm {
   const [only] = requestForms
   if (requestForms.length === 1 && only !== undefined) return only
@@ -87,7 +87,7 @@ const charset = /charset\s*=\s*["']?([^"';,\s]*)/gi
 /** Charsets in which ASCII characters have their ASCII bytes, and no other character contains such a byte. */
 const harmless = /^(?:utf-?8|(?:us-)?ascii|iso-?8859-\d+|latin-?\d|windows-125\d)?$/i
 
-/** In another charset (UTF-7, UTF-16) the provider could find other members in the body than the scanner here. */
+/** In another charset (UTF-7, UTF-16) the provider could read other members in the body than the gateway's scanner. */
 function checkCharset(contentType: string | undefined): Fault | null {
   if (contentType === undefined || contentType === usual) return null
   for (const [, name = ''] of contentType.matchAll(charset)) {
@@ -100,7 +100,7 @@ function checkCharset(contentType: string | undefined): Fault | null {
   return null
 }
 
-/** Why there is no whole body. Null: the request was aborted before. */
+/** Why the body is not complete. Null: the request was aborted. */
 function withoutBody(arrival: Arrival, policy: EffectivePolicy, outcome: Exclude<BodyOutcome, Buffer>): Fault | null {
   if (outcome !== null && 'tooLarge' in outcome) {
     const verdict = admitBody(outcome.tooLarge, policy, arrival.gateway.settings.bodyLimit)
@@ -169,7 +169,7 @@ export function admit(
   return gateway.limits.sharesWindows ? takeShared(call, policy.limits) : (takeLimits(call, policy.limits) ?? call)
 }
 
-/** Of limits that nodes share: what this node was not given yet is waited for. */
+/** For limits that nodes share: waits for the part that this node was not given yet. */
 async function takeShared(call: Call, limits: readonly Limit[]): Promise<Call | Fault> {
   const { takeSharedLimits } = await sharedLimits()
   return (await takeSharedLimits(call, limits)) ?? call
@@ -185,7 +185,7 @@ function outputFacts({ match }: RequestCaller, { outputLimit }: Inspection, body
 function currentKey({ gateway, trace }: Arrival, before: SnapshotKey): SnapshotKey | Fault {
   const key = gateway.model.findKey(before.hash)
   if (key === undefined) return fault('invalid_key', 'This gateway key was removed while the request was arriving.')
-  // A key that changed is a new object.
+  // The read model makes a new object for a key that changed.
   if (key === before) return key
   trace.key = key
   const { fault: invalid, signals } = admitKey(key, { project: null, environment: null, now: Date.now() })

@@ -8,7 +8,7 @@ import type { Arrival } from './arrival.ts'
 import type { Call } from './call.ts'
 import type { RequestEnd } from './trace.ts'
 
-/** Takes what the request counts in the limits of its key, all or nothing. Null: it may go on. */
+/** Takes what the request counts from all limits of its key, or nothing. Null: it may go on. */
 export function takeLimits(call: Call, limits: readonly Limit[]): Fault | null {
   return concludeLimits(call, call.gateway.limits.admit(limits, call.inspection.endUser, askedOf(call)))
 }
@@ -17,7 +17,7 @@ export function askedOf(call: Call): AskedAmounts {
   return { requests: 1, tokens: call.match.endpoint.usesTokens ? expectTokens(call) : 0 }
 }
 
-/** What the record and the client are told of it. */
+/** Writes the outcome to the record; a fault is the answer to the client. */
 export function concludeLimits({ arrival, gateway, trace }: Call, taken: LimitHold | LimitRefusal): Fault | null {
   if ('taken' in taken) {
     arrival.limits = { hold: taken, figures: gateway.limits.figures(taken) }
@@ -34,7 +34,7 @@ export function concludeLimits({ arrival, gateway, trace }: Call, taken: LimitHo
   return fault
 }
 
-/** A further turn of a connection: it counts like a request, and what it asks is told in the connection. */
+/** One more turn of a WebSocket: it counts like a request, and a rejection is sent as a frame. */
 export function takeTurn(
   { gateway, limits, trace, accounts }: Pick<Arrival, 'gateway' | 'limits' | 'trace' | 'accounts'>,
   bytes: number,
@@ -45,7 +45,7 @@ export function takeTurn(
   const tokens = Math.ceil(bytes / bytesPerToken)
   const refusal = gateway.limits.admitTurn(limits.hold, { requests: 1, tokens })
   if (refusal === null) return null
-  // The next turn may find it.
+  // What is granted meanwhile is there for the next turn.
   if (refusal.want !== null) void gateway.limits.askOthers(refusal.want, 0)
   const { fault, signal } = refusedByLimit(refusal)
   if (!trace.policySignals.some(({ rule, verdict }) => rule === 'limits' && verdict === 'deny'))
@@ -65,7 +65,7 @@ function expectTokens({ inputTokens, inspection, outputCap }: Call): number {
   return inputTokens + (outputCap ?? inspection.outputLimit ?? 0)
 }
 
-/** At its end: of limits, and of budgets. What reports no usage stays as it was estimated, but an error used nothing. */
+/** At the request's end, for limits and budgets. Without reported usage the estimate stands; after an error nothing was used. */
 export function releaseLimits({ gateway, limits, trace }: Arrival, { tokens, status, error }: RequestEnd): void {
   if (limits === null || limits.hold === null) return
   // Content rules and budgets come after them: what they refuse has not counted.

@@ -6,8 +6,8 @@ import type { TimeLimits } from '../../core/lane.ts'
  */
 const tickMs = 25
 /**
- * A tick later than that: this process was not run (a container that is held, a machine with others to serve). What came meanwhile is
- * not read yet, and whoever is waited for may have been held as well: the time counts for nobody.
+ * A tick that is later than this means that the process did not run (a suspended container, an overloaded machine). Data that came
+ * meanwhile has not been read yet, and the other side may have been suspended too: that time counts against no limit.
  */
 const stalledMs = 500
 
@@ -34,7 +34,7 @@ export class Deadlines {
     this.#timer = setInterval(() => this.#tick(), tickMs)
   }
 
-  /** The timer stays until a tick finds nothing to do: under load the last limit goes and the next comes all the time. */
+  /** The timer runs until a tick finds no limits: under load the last one is removed and the next one added all the time. */
   remove(deadline: Deadline): void {
     this.#armed.remove(deadline)
   }
@@ -80,9 +80,9 @@ export type LimitName = 'total' | 'first_byte' | 'between_chunks'
 export interface CallLimitsOptions {
   deadlines: Deadlines
   limits: TimeLimits
-  /** Monotonic moment at which the answer must be over, whatever attempts it takes. Of an upload: counted once it has left. */
+  /** Monotonic moment at which the answer must be complete, over all attempts. For an upload it counts once the body has been sent. */
   totalAt: number
-  /** The request's body goes up as a stream, which keeps its own time until `bodySent`. */
+  /** The request's body is sent as a stream, which keeps its own time limits until `bodySent`. */
   uploading: boolean
 }
 
@@ -114,7 +114,7 @@ export class CallLimits {
     deadlines.add(this.#deadline)
   }
 
-  /** However long a download takes, as long as it goes on. */
+  /** A download may take as long as it likes, while bytes keep coming. */
   get hasNoTotal(): boolean {
     return this.#totalAt === Number.POSITIVE_INFINITY
   }
@@ -123,7 +123,7 @@ export class CallLimits {
     this.#totalAt = Number.POSITIVE_INFINITY
   }
 
-  /** The last byte of an upload has left: from here on the limits of an answer hold. */
+  /** The last byte of an upload has been sent: from here on the limits of an answer apply. */
   bodySent(): void {
     this.#uploading = false
     this.#totalAt = performance.now() + this.#limits.total
@@ -147,7 +147,7 @@ export class CallLimits {
     if (!this.#uploading) this.#deadline.at = Math.min(this.#totalAt, performance.now() + this.#phaseMs)
   }
 
-  /** A slow client does not make the provider silent. Where there is no limit on the whole call, it must read something in time. */
+  /** The provider does not count as silent while the client is slow. Without a total limit the client must read something in time. */
   waitForClient(): void {
     this.#deadline.at = this.hasNoTotal ? performance.now() + this.#limits.betweenChunks : this.#totalAt
   }
@@ -164,16 +164,16 @@ export class CallLimits {
   }
 }
 
-/** What stands in a list knows its own place in it. */
+/** A member of a list knows its own place in it. */
 export interface ListMember {
-  /** -1 while it stands in none. */
+  /** -1 while it is in no list. */
   place: number
 }
 
 /**
- * A list that things join and leave all the time, in no order. Instead of a `Set`: whose table is copied over and over
- * under that use, and the old ones, once promoted, kept all that was ever in them alive until the next full collection
- * (measured: a fifth of what was allocated survived, and the collector took 30 % of the time).
+ * An unordered list for members that are added and removed all the time. A `Set` copies its table over and over under that use, and old
+ * tables, once promoted, keep everything that was ever in them alive until the next full collection (measured: a fifth of what was
+ * allocated survived, and the collector took 30% of the time).
  */
 export class LiveList<Item extends ListMember> {
   readonly #items: Item[] = []
@@ -198,7 +198,7 @@ export class LiveList<Item extends ListMember> {
     item.place = -1
   }
 
-  /** As it stands now: it may change while one goes through the copy. */
+  /** A copy: the list may change while the caller goes through it. */
   all(): Item[] {
     return this.#items.slice()
   }

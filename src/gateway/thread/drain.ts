@@ -8,26 +8,26 @@ import type { Deadlines } from './deadlines.ts'
 import type { Traffic } from './traffic.ts'
 
 /**
- * A connection on which nothing happens may have a request on its way, which closing it would lose. One that comes within
- * this time is answered, with the word that the connection closes; only what was silent for as long is closed.
+ * A request may be on its way on an idle connection, and closing the connection would lose it. So only connections that were silent for
+ * this long are closed; a request that comes before is answered, and the answer says that the connection closes.
  */
 const quietMs = 500
-/** For what was ended at the limit, to be recorded and to reach its client. */
+/** Time for requests that were ended at the limit to be recorded and to reach their clients. */
 const lastAnswersMs = 1000
-/** For what nobody waits for any more, to be recorded: bodies that are kept must be masked and sealed first. */
+/** Time to record requests whose connections are closed: captured bodies must be masked and sealed first. */
 const settleMs = 1000
 const lookMs = 20
 
 export interface Pause {
   /** Resolves when no connection is left. */
   closed: Promise<void>
-  /** What was asked since may begin. */
+  /** Lets the requests begin that have arrived since. */
   begin(): void
 }
 
 /**
- * New connections are refused when this resolves. From its start on nothing is begun that is asked: whoever gets an answer may dial anew at
- * once, and to a listener that closes under him.
+ * New connections are refused when this resolves. Requests that arrive meanwhile wait: a client with an answer may connect anew at once, to
+ * a listener that is about to close.
  */
 export async function pauseNew(traffic: Traffic, server: Server): Promise<Pause> {
   const { promise, resolve: begin } = Promise.withResolvers<void>()
@@ -35,7 +35,7 @@ export async function pauseNew(traffic: Traffic, server: Server): Promise<Pause>
   return { ...(await stopListening(server)), begin }
 }
 
-/** Open requests end, up to the limit; what is left then is ended in words. */
+/** Waits for open requests up to the limit, then ends the rest with an error. */
 export async function drain(traffic: Traffic, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {
   const { gateway, requests } = traffic
   gateway.draining = true
@@ -55,31 +55,31 @@ export async function drain(traffic: Traffic, server: Server, closed: Promise<vo
   await waitWhile(() => requests.size > 0 || gateway.shadows.size > 0, settleMs)
 }
 
-/** At most so long, counted in pauses: a time in which this process was not run is no waiting. */
+/** Waits at most that long, counted in pauses, so that time in which the process was suspended does not count. */
 export async function waitWhile(isSo: () => boolean, milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0 && isSo(); left -= lookMs) await wait(lookMs)
 }
 
-/** From now on closes each connection on which nothing happens for long enough; until told to stop. */
+/** Closes each connection that stays idle for long enough, until the returned function is called. */
 export function closeQuiet(traffic: Traffic): () => void {
   let unused = listUnused(traffic)
   const check = () => (unused = closeUnused(traffic, unused))
-  // In the same turn, but behind the reading: after a stall, what came meanwhile would still count as silence.
+  // After this turn's reads: else a connection whose data came during a stall would still count as silent.
   const quiet = setInterval(() => setImmediate(check), quietMs)
   return () => clearInterval(quiet)
 }
 
-/** Connections on which nothing is in progress, with how much each has sent so far. */
+/** Idle connections, with the bytes that each has sent so far. */
 type Unused = ReadonlyMap<Socket, number>
 
-/** Also those on which no request has ever begun, which Node's own closing of idle connections leaves open. */
+/** Includes connections that never had a request, which Node's `closeIdleConnections` leaves open. */
 function listUnused({ requests, connections }: Traffic): Unused {
   const busy = new Set(requests.all().map(({ request }) => request.socket))
   const free = connections.all().filter(({ socket }) => !busy.has(socket) && socket.writableLength === 0)
   return new Map(free.map(({ socket }) => [socket, socket.bytesRead]))
 }
 
-/** Closes what was unused before and has been since. Returns what is unused now. */
+/** Closes the connections that were idle before and still are. Returns those that are idle now. */
 function closeUnused(traffic: Traffic, before: Unused): Unused {
   const now = listUnused(traffic)
   for (const [socket, bytes] of now) if (before.get(socket) === bytes) socket.destroy()
@@ -90,7 +90,7 @@ function stopping() {
   return fault('overloaded', 'The gateway stopped before this request had ended. Send it again.')
 }
 
-/** This answer is the last on its connection: said in its head where that is still to be written. */
+/** Makes this answer the last on its connection, and says so in its head if that is not written yet. */
 export function closeBehind({ request, response }: Arrival): void {
   if (!response.headersSent) response.shouldKeepAlive = false
   else response.once('close', () => request.socket.end())
@@ -103,7 +103,7 @@ async function endsWithin(deadlines: Deadlines, closed: Promise<void>, limitMs: 
   return ended
 }
 
-/** Ends all that is in progress for a revoked key: what has begun in the lane's error event, the rest as a refusal. */
+/** Ends all requests of a revoked key: streams that have begun with the lane's error event, others with an error. */
 export function closeStreams({ requests }: Traffic, keyId: string): void {
   const reason = fault('invalid_key', 'This gateway key was revoked while its request was in progress.')
   for (const { trace, abort } of requests.all()) {

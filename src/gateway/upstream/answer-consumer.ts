@@ -10,12 +10,12 @@ export interface Head {
   headers: string[]
 }
 
-/** What a call came to before anything reached the client. */
+/** How a call stands at its gate, before anything has reached the client. */
 export type Gated =
   /** Content has begun (or the stream ended as it should): the events come through `attach`. */
   | { kind: 'stream'; head: Head; held: readonly [StreamEvent, EventReading][] }
   | { kind: 'whole'; head: Head; body: Buffer }
-  /** Bytes by nature, too large to hold or too much to read, or compressed against our asking: they flow, through `attach`. */
+  /** The body is bytes by nature, too large to hold or to read, or compressed although we asked for plain: it flows through `attach`. */
   | { kind: 'flow'; head: Head }
   /** Not 2xx. The body is whole, or its first part when larger than what is held. */
   | { kind: 'error'; head: Head; body: Buffer }
@@ -25,15 +25,15 @@ export type Gated =
   /** Aborted from this side. */
   | { kind: 'aborted' }
 
-/** Where a call's bytes go once it is let through. Nothing is called after `ended` or `failed`. */
+/** Gets a call's bytes once the gate is open. Nothing is called after `ended` or `failed`. */
 export interface AnswerConsumer {
   event(event: StreamEvent, reading: EventReading): void
   chunk(chunk: Buffer): void
-  /** All that arrived together has been handed over. */
+  /** Everything that arrived together has been handed over. */
   flush(): void
   ended(missing: string | null): void
   failed(fault: Fault, transport: TransportFault['kind'] | null): void
-  /** What it was given has waited for the client longer than a download may. */
+  /** The client has not read for longer than a download may wait. */
   stalled(): void
 }
 
@@ -51,8 +51,8 @@ export interface UpstreamOptions extends CallLimitsOptions {
   streamType: string
   reader: AnswerReader
   framer: StreamFramer | null
-  /** The gateway must know what stands in the whole answer. */
+  /** The gateway must read the whole answer before it passes. */
   mustRead: boolean
-  /** For such an answer, where it is large. */
+  /** The memory of such an answer, if it is large, is reserved here. */
   budget: MemoryBudget
 }

@@ -39,31 +39,31 @@ export interface LegTarget {
 /** An answer that goes to the client. */
 export type Passing = Exclude<Extract<Gated, { head: unknown }>, { kind: 'error-event' }>
 
-/** What an attempt needs besides where its provider is asked in another format than the client's. */
+/** What an attempt needs besides if its provider is asked in another format than the client's. */
 export interface LegTranslation {
   readonly from: FormatName
   readonly to: FormatName
-  /** What does not reach the provider, or the client. */
+  /** Names of the fields that do not reach the provider, or the client. */
   readonly losses: readonly string[]
-  /** The same for the header `x-sp-lossy`, as far as the request is concerned; null: nothing. */
+  /** Those of the request, for the header `x-sp-lossy`; null: none are lost. */
   readonly lossHeader: string | null
   /** What becomes of signed reasoning of earlier turns; null: there is none. */
   readonly reasoning: ReasoningState | null
   makeLeg(destination: LegTarget): Leg
-  /** Where the provider refuses reasoning that it signed itself: the request without it, once; null: that is not so. */
+  /** If the provider refused reasoning that it signed itself: the request without it, once; null: it did not. */
   withoutSigned(gated: Gated): LegTranslation | null
   /**
-   * Where the provider has paused in the midst of a whole answer: the leg that asks for the rest of it, or null where that may not be.
-   * Null at once: it has not paused.
+   * If the provider has paused in the middle of a whole answer: resolves to the leg that asks for the rest, or to null if it may not be
+   * asked for. Null: it has not paused.
    */
   afterPause(leg: Leg, gated: Gated): Promise<Leg | null> | null
-  /** The same of a stream, whose terminal event has come through its stage. */
+  /** The same for a stream, once its terminal event has passed its stage. */
   afterStream(): Promise<Leg | null> | null
-  /** An answer at its gate as the client is to get it. A fault: it is none. */
+  /** Translates an answer at its gate for the client. A fault: it cannot be read. */
   answer(leg: Leg, gated: Passing): Passing | Fault
-  /** A provider's error as the client is to get it. */
+  /** Translates a provider's error for the client. */
   error(leg: Leg, status: number, body: Buffer, retryAfterMs: number | null): Extract<Gated, { kind: 'error' }>
-  /** For a stream. `inner`: the stages that see the client's format. */
+  /** Translates a stream. `inner`: the stages that see the client's format. */
   stage(leg: Leg, inner: readonly AnswerStage[]): AnswerStage
 }
 
@@ -81,9 +81,9 @@ export interface Leg extends LegTarget {
   /** How the provider frames a streamed answer; null: it does not stream. */
   framing: Framing | null
   reader: AnswerReader
-  /** Of an upload, the body is opened when it is sent. */
+  /** The body of an upload is set when the request is sent. */
   request: OutboundRequest
-  /** Of an answer that its provider has paused in: what the parts before this one came to. Absent: there are none. */
+  /** For an answer in which its provider paused: what the earlier parts used. Absent: there are none. */
   earlier?: EarlierParts
 }
 
@@ -101,7 +101,7 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   if (replayed !== undefined) change.carrierEdits = replayed
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
-  // Whether a form asks for a stream may come late in it, so the answer's type tells.
+  // The member of a form that asks for a stream may come late, so the type of the answer decides.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
   const request = makeRequest(call, destination, change, limits)
   const asked = framing === inspection.framing ? inspection : { ...inspection, framing }
@@ -140,13 +140,13 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
   const { method, responseForm } = match.endpoint
   const { origin, path } = kind.address(row, lane.name, upstreamPath(lane, match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
-  // The gateway read the body as JSON; without this the provider could read it as a form.
+  // The gateway has read the body as JSON; without this header the provider could read it as a form.
   if (asJson) own.push(['content-type', 'application/json'])
   const { traceparent } = arrival.request.headers
   if (traceparent !== undefined && call.gateway.settings.traces) own.push(...traceUp(call))
   const up = headersUp(rawHeaders, call.presented, own, kind.defaults ?? [])
   const headers = traceparent !== undefined && mustDropTrace(call) ? withoutTrace(up) : up
-  // Only a download can be asked for in parts.
+  // Only downloads support ranges.
   if (method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')) passRange(rawHeaders, headers)
   const { lease } = call.body
   return {
@@ -161,13 +161,13 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
   }
 }
 
-/** Where requests are exported as traces, the provider is called by the attempt's span and no longer by the client's. */
+/** If requests are exported as traces, the provider gets the attempt's span as its parent in place of the client's. */
 export function traceUp({ trace }: Call): [string, string][] {
   const { context, id, attempts } = trace
   return context === null ? [] : [['traceparent', writeTraceparent(context, spanIdOf(id, attempts.length))]]
 }
 
-/** A trace context that is not valid ends at the first who takes part in the trace. */
+/** An invalid trace context is not passed on if the gateway takes part in the trace. */
 export function mustDropTrace({ gateway, trace }: Call): boolean {
   return gateway.settings.traces && trace.context === null
 }
@@ -187,7 +187,7 @@ function readAsJson({ body, match, arrival }: Call): boolean {
   return type !== usualType && !jsonType.test(type ?? '')
 }
 
-/** Also changes URLs of the gateway back into the provider's. Only a body that names an object can contain one. */
+/** Also changes the gateway's URLs back into the provider's; only a body that names an object can hold one. */
 function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
   const { lane, inspection } = call
   const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits, carrierEdits } = change
@@ -200,11 +200,11 @@ function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffe
   return restored
 }
 
-/** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
+/** Puts every change of the body on the record (the closed list of product.md section 2, and what a kind must change). */
 function noteChange(call: Call, provider: string, change: BodyPatch): void {
   const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits, carrierEdits } = change
   const { inspection, match } = call
-  // An offer that comes with a client's token names no model.
+  // A WebRTC offer that comes with a client token names no model.
   const named = match.endpoint.readWhole !== true || inspection.modelSpans.length > 0
   if (renameTo !== null && named) noteRename(call, "The model's name", renameTo, provider)
   for (const [index, to] of renameAdditionalTo?.entries() ?? [])
@@ -229,14 +229,14 @@ export function notePatch({ trace }: Call, text: string): void {
   trace.noteOnce('patch', text)
 }
 
-/** By which price a leg is charged; null: nothing, as with the built-in provider, unless a price was set for it. */
+/** The model by whose price a leg is charged; null: it costs nothing, as with the built-in provider, unless a price was set for it. */
 export function pricedAs({ call, provider, candidate }: Leg): PricedModel | null {
   const model = candidate.upstreamModel
   const isFree = provider.kind.transport !== null && call.gateway.model.priceOf(provider, model) === null
   return isFree ? null : { vendor: provider.vendor, model }
 }
 
-/** Where the request goes, as its record says. */
+/** Writes to the record where the request goes. */
 export function noteLeg(leg: Leg): void {
   const { call, provider, candidate } = leg
   const { trace } = call
@@ -248,12 +248,12 @@ export function noteLeg(leg: Leg): void {
   trace.isPricedByAnswer = candidate.additionalUpstreamModels !== undefined || (priced !== null && isNameless(priced))
 }
 
-/** The call names no model, or a deployment at Azure, whose name says nothing. */
+/** The call names no model, or an Azure deployment, whose name does not tell the model. */
 const isNameless = ({ vendor, model }: PricedModel) => model === '' || vendor === 'azure-openai'
 
 /**
- * What is nameless, unless somebody has set a price for it, and a call that was answered by a model to which it lets the
- * provider fall back, are charged as the model that says it has answered.
+ * Charges the leg as the model that the answer names, if the call names none (and no price was set for it), or lets the provider fall
+ * back to another model.
  */
 export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
   const { trace, gateway } = call
@@ -275,7 +275,7 @@ export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
   if (priced.model === '') trace.upstreamModel = model
 }
 
-/** What the provider says of it in its head. */
+/** Writes to the record what the head of the answer says. */
 export function noteHead({ call: { trace }, lane }: Leg, { head }: UpstreamCall): void {
   trace.providerRequestId = findRequestId(head.headers) ?? trace.providerRequestId
   // Clients do not get this header.

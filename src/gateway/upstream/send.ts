@@ -20,7 +20,7 @@ import { type Leg, type LegTarget, limitsOf, makeLeg, noteHead, noteLeg, notePat
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
-/** Tries the candidates of a plan until one answers, while a silent stream is kept alive. Its admitted entry is in the journal. */
+/** Tries the candidates of a plan until one answers; keeps a silent stream alive meanwhile. The admitted entry is in the journal. */
 export function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null): Promise<Attempted<Answer>> {
   reachFaultPoint('journal.after-admitted')
   if (call.inspection.streamed) startKeepAlive(call)
@@ -28,7 +28,7 @@ export function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null
   return attempt(planned.candidates, retries, new CallAttempts(call, planned.route, hedge))
 }
 
-/** What the attempts of one call do at its targets, and what they leave on its record. */
+/** The attempts of one call: sends them, and writes their outcomes to the record. */
 class CallAttempts implements AttemptPorts<Candidate, Answer> {
   readonly #call: Call
   readonly #route: SnapshotRoute | null
@@ -89,17 +89,17 @@ function outcomeOf(sent: Sent<Answer>): string {
   return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
 }
 
-/** Its provider has answered, and charges for what could not be translated for the client. */
+/** The provider has answered and will charge, but the answer could not be translated for the client. */
 function isUnread({ translation }: Leg, { kind }: GatedAttempt['gated'], sent: Sent<Answer>): boolean {
   return translation !== null && sent.kind === 'failed' && (kind === 'whole' || kind === 'stream' || kind === 'flow')
 }
 
-/** Its provider has answered, and charges for it. */
+/** The provider has answered and will charge, but its content filter ended the answer and the route falls back. */
 function isFilteredOut(sent: Sent<Answer>): boolean {
   return sent.kind === 'failed' && sent.failure.answer !== null && sent.failure.answer.error === null
 }
 
-/** A provider's error that did not pass after all: what was done instead is its attempt's outcome. */
+/** Records a retry or fallback. If an error was to be passed to the client, its attempt's outcome becomes that step. */
 function recordStep({ trace }: Call, signal: Signal): void {
   trace.routingSignals.push(signal)
   const last = trace.attempts.at(-1)
@@ -137,7 +137,7 @@ async function sendTo(
   if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
-  // What it had to wait for may have taken until its end.
+  // The request may have ended while it waited for its budgets.
   if (watch.aborted) return { kind: 'gone' }
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
   if (entry === null)
@@ -174,12 +174,12 @@ function isOver(call: Call, target: Pick<LegTarget, 'route' | 'provider'>): bool
   return body.upload === null && performance.now() >= arrival.completeAt + limitsOf(call, target).total
 }
 
-/** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
+/** Whether the body may hold reasoning sealed by this gateway, which even a provider of the call's own format must not get. */
 function mayReplayReasoning({ match, inspection }: Call): boolean {
   return inspection.mayReplay && (match.endpoint.format ?? match.endpoint.counts) !== undefined
 }
 
-/** A translated answer that its provider has refused to give, or paused in, is asked for once more; nearly none is. */
+/** Sends a translated call again if its provider refused its own reasoning or paused the answer, both rare. */
 function finishTranslated(
   call: Call,
   target: LegTarget,
@@ -192,7 +192,7 @@ function finishTranslated(
   return rest === null ? first : sendOn(first, rest, watch)
 }
 
-/** Where the provider refused the reasoning that it had signed itself, once more without it. */
+/** The provider refused reasoning that it had signed itself: sends the request once more without it. */
 async function sendUnsigned(
   call: Call,
   target: LegTarget,
@@ -205,14 +205,14 @@ async function sendUnsigned(
   const text = `${target.provider.row.name} refused reasoning that it had signed itself: it was stripped, and asked once more.`
   recordStep(call, { rule: 'retry', verdict: 'note', text, data: { provider: target.provider.row.name } })
   const started = startAttempt(call, target, watch)
-  // Within what the first attempt holds of its account, which charges nothing for a refusal.
+  // The first attempt's hold on the account covers this one: nothing was charged for the refusal.
   call.arrival.accounts?.replaced(attempt, started.attempt)
   const second = endAttempt(started, await started.upstream.gate)
   const rest = second.leg.translation?.afterPause(second.leg, second.gated) ?? null
   return rest === null ? second : await sendOn(second, rest, watch)
 }
 
-/** Where the provider paused in the midst of its answer, the rest of it, within the same attempt. */
+/** The provider paused in the middle of its answer: asks for the rest, part by part, within the same attempt. */
 async function sendOn(first: GatedAttempt, rest: Promise<Leg | null>, watch: AbortWatch): Promise<GatedAttempt> {
   let part = first
   for (let next: Promise<Leg | null> | null = rest; next !== null; ) {
@@ -228,7 +228,7 @@ async function sendOn(first: GatedAttempt, rest: Promise<Leg | null>, watch: Abo
   return part
 }
 
-/** How the attempt ended, and what it is charged with if it was cut from this side. */
+/** Writes to the record how the attempt ended, and what it is charged if the gateway cut it. */
 export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sent: Sent<Answer>): void {
   attempt.outcome = outcomeOf(sent)
   const timedOut = gated.kind === 'failed' && gated.fault.code === 'provider_timeout'
@@ -239,19 +239,19 @@ export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sen
   if ('head' in gated) attempt.status = gated.head.status
 }
 
-/** Sends to one target, until its answer has come to its gate. */
+/** Sends to one target. Resolves when the gate of its call does. */
 export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch): Promise<GatedAttempt> {
   const started = startAttempt(call, target, watch)
   return endAttempt(started, await started.upstream.gate)
 }
 
-/** An attempt that is under way. */
+/** An attempt in progress. */
 interface StartedAttempt {
   leg: Leg
   upstream: UpstreamCall
   attempt: AttemptRecord
   watch: AbortWatch
-  /** The body's memory may be used again. */
+  /** Ends the attempt's use of the body's memory; undefined: that memory is not reused. */
   release: (() => void) | undefined
 }
 
@@ -262,14 +262,14 @@ function startAttempt(call: Call, target: LegTarget, watch: AbortWatch): Started
   const leg = makeLeg(call, target)
   const reasoning = leg.translation === null ? strippedBy(leg) : leg.translation.reasoning
   if (reasoning !== null) attempt.reasoning = reasoning
-  // Until there is an answer, the provider's kind may send the body once more.
+  // Until there is an answer, the provider's kind may send the body again.
   const release = call.body.lease?.borrow()
   const upstream = begin(leg)
   watch.onAbort(() => upstream.abort())
   return { leg, upstream, attempt, watch, release }
 }
 
-/** It has come to its gate. */
+/** The gate of its call has resolved. */
 function endAttempt({ leg, upstream, attempt, watch, release }: StartedAttempt, gated: Gated): GatedAttempt {
   watch.onAbort(null)
   release?.()
@@ -278,12 +278,12 @@ function endAttempt({ leg, upstream, attempt, watch, release }: StartedAttempt, 
   return { leg, upstream, attempt, gated }
 }
 
-/** In the provider's own format only what this gateway had sealed for another one is left out. */
+/** Without translation the only reasoning that is removed is what this gateway had sealed. */
 function strippedBy({ change }: Leg): 'stripped' | null {
   return change.carrierEdits === undefined ? null : 'stripped'
 }
 
-/** Sends a leg. What comes back waits behind the gate of the upstream call. */
+/** Sends a leg. Its answer waits behind the gate of the upstream call. */
 export function begin(leg: Leg): UpstreamCall {
   const { call, framing, inspection, limits } = leg
   const { gateway, arrival, body } = call
@@ -324,8 +324,8 @@ function transportFor({ call, lane, match, inspection, provider, candidate, cred
 }
 
 /**
- * Asks for the rest of an answer. Once more where the connection broke before anything came: nothing else tries a stream again that has
- * begun, and a connection may have been left open for too long. `began`: what is to be aborted if the request ends meanwhile.
+ * Asks for the rest of an answer; once more if the connection broke before any of it came, as one that was idle for too long does: nothing
+ * else retries a stream that has begun. `began` gets each call, to abort it if the request ends meanwhile.
  */
 export async function sendForRest(
   leg: Leg,
@@ -340,7 +340,7 @@ export async function sendForRest(
   }
 }
 
-/** A credential of a target that this request has been sent with. */
+/** A target and the credential with which this request was sent there. */
 interface Tried {
   candidate: Candidate
   index: number

@@ -10,20 +10,20 @@ import { CallLimits } from '../thread/deadlines.ts'
 import type { AnswerConsumer, Gated, Head, UpstreamOptions, UpstreamTimes } from './answer-consumer.ts'
 import { findHeader } from './headers.ts'
 
-/** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
+/** Most bytes that are held before the first content, or of a whole answer until it is complete (contract.md rule 22). */
 const heldLimit = 1024 * 1024
-/** The same where the gateway must read it. */
+/** The same for an answer that the gateway must read. */
 const readLimit = 16 * 1024 * 1024
-/** What an event costs beside its bytes while it is held. */
+/** Memory that a held event takes beside its bytes. */
 const eventCost = 256
 /**
- * After so many events others have their turn: the system hands over up to 2 MiB of a connection at once, which may be a million of the
- * smallest.
+ * After this many events the next turn of the loop goes on, so that other requests are served: a single read gives up to 2 MiB, which may
+ * be a million of the smallest events.
  */
 const burstEvents = 1000
-/** Of a stream so much is cut into events before these are counted: of a larger chunk the rest may wait for the next turn. */
+/** A chunk is cut into events in pieces of this size; the rest of it may wait for the next turn. */
 const cutBytes = 8 * 1024
-/** An event larger than this flows on in pieces. */
+/** A larger event is passed on in pieces. */
 const eventLimit = 1024 * 1024
 
 const noHead: Head = { status: 0, headers: [] }
@@ -38,7 +38,7 @@ const noHead: Head = { status: 0, headers: [] }
  * | `open` | the gate has resolved with an answer | go to the consumer; until one is attached they are held | ends the consumer |
  * | `over` | the call ended, failed or was aborted | are dropped | has no effect |
  *
- * What bytes are is decided by the head: `stream` (events, which open the gate with the first content), `whole` (a document, which opens
+ * The head decides the form of the answer: `stream` (events, which open the gate with the first content), `whole` (a document, which opens
  * it when it is complete), `flow` (bytes that open it at once, also a document that became too large), `error` (not 2xx, kept whole).
  */
 export class UpstreamCall implements ResponseSink, MemoryHolder {
@@ -54,22 +54,22 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   head: Head = noHead
   #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
-  /** Of the form `stream`, and of no other. */
+  /** Only for the form `stream`. */
   #framer: StreamFramer | null = null
 
-  // What waits for the gate or for the consumer.
+  // What waits for the gate to open, or for a consumer.
   #held: Pieces | null = null
   #heldEvents: [StreamEvent, EventReading][] = []
   #heldBytes = 0
   #consumer: AnswerConsumer | null = null
   #deferred: ((consumer: AnswerConsumer) => void)[] = []
 
-  // How fast the provider is read: not while the client is waited for, nor while others have their turn.
+  // The provider is not read while the client is slow, nor while other requests have their turn.
   #paused = false
   #yielding = false
   /** Events of this turn of the loop. */
   #burst = 0
-  /** What is left of a chunk when others have their turn. */
+  /** The rest of a chunk, for the next turn. */
   #unread: Buffer | null = null
 
   constructor(options: UpstreamOptions) {
@@ -94,7 +94,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#isOver) sending.abort()
   }
 
-  /** Lets the call's bytes through to `consumer`, those held first. */
+  /** Passes the call's bytes to `consumer`, the held ones first. */
   attach(consumer: AnswerConsumer): void {
     this.#consumer = consumer
     for (const [event, reading] of this.#heldEvents.splice(0)) consumer.event(event, reading)
@@ -107,7 +107,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   abort(): void {
     this.#finish()
     this.#sending?.abort()
-    // Has no effect when the gate is open already.
+    // Has no effect if the gate is open already.
     this.#resolve({ kind: 'aborted' })
   }
 
@@ -145,7 +145,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   onHead(status: number, headers: string[]): void {
     if (this.#isOver) return
     this.head = { status, headers }
-    // A WebSocket stands: what passes on it is no bytes of this call.
+    // A WebSocket is open: its frames are no bytes of this call.
     if (status === 101) return this.#let({ kind: 'flow', head: this.head })
     this.#form = this.#decideForm(status, headers)
     if (this.#form === 'stream') this.#framer = this.#options.framer
@@ -185,7 +185,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     }
   }
 
-  /** Reads on in the next turn of the loop, unless the client is waited for by then. */
+  /** Reads on in the next turn of the loop, unless the client is slow by then. */
   #yieldTurn(): void {
     this.#burst = 0
     if (this.#isOver || this.#yielding) return
@@ -205,7 +205,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (!this.#yielding) this.#sending?.resume()
   }
 
-  /** The transport is at its end, although it was to pause. */
+  /** The transport has ended although it was paused: reads what is left. */
   #readUnread(): void {
     const unread = this.#unread
     this.#unread = null
@@ -241,7 +241,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { kind, message } = error
     if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
     if (kind === 'exhausted') return this.#fail(fault('overloaded', message, { retryAfterMs: 1000 }), kind)
-    // What answers, but not in HTTP, was reached.
+    // A server that does not answer in HTTP was reached all the same.
     if (this.head === noHead && kind !== 'protocol')
       return this.#fail(fault('provider_unreachable', `${message} Try again later.`), kind)
     this.#fail(fault('provider_bad_response', `${message} Try again.`), kind)
@@ -308,7 +308,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #endWhole(head: Head): void {
     const body = this.#heldBody()
-    // To look through it would take the thread from all others.
+    // To read it would block the thread for too long.
     if (this.#options.mustRead && holdsTooMuch(body)) {
       this.#let({ kind: 'flow', head })
       return this.#end(null)
