@@ -340,11 +340,9 @@ export class ClusterNode {
   }
 
   #onHead(sequence: number, isMember: boolean): void {
-    if (this.#state === null || this.#trouble !== null) {
-      if (this.#state !== null && this.#linkTrouble === null) this.#meet()
-      return
-    }
-    if (!isMember) return this.#meet()
+    if (this.#state === null) return
+    if (this.#trouble !== null && this.#linkTrouble !== null) return
+    if (this.#trouble !== null || !isMember) return this.#meet()
     if (sequence > this.#state.sequence) void this.catchUp().catch(() => {})
     else if (sequence < this.#state.sequence) this.#meet()
   }

@@ -6,7 +6,7 @@ export function describeEstimate(bytes: number): string {
   return `Estimated from its model and its ${size} bytes: its body is not read, so its output limit, its end user, more models that it named, what content rules find in it, and its conversation are not known.`
 }
 
-interface Expected {
+interface ExpectedTarget {
   /** '': the target is simply the next one. */
   reason: string
   /** Of a body that is translated; null: it is not, or it is not known. */
@@ -16,7 +16,7 @@ interface Expected {
 }
 
 /** Why a target is taken, and what is expected of it: `cheapest, loses nothing, about $0.01, 420 ms`; '' where nothing is known. */
-export function describeExpected({ reason, losses = null, estimate_usd, latency_ms }: Expected): string {
+export function describeExpected({ reason, losses = null, estimate_usd, latency_ms }: ExpectedTarget): string {
   return [
     reason,
     losses === null ? '' : `loses ${losses.length === 0 ? 'nothing' : losses.join(', ')}`,
