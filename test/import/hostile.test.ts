@@ -2,15 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
 import { type Converted, writeConverted } from '../../src/import/converted.ts'
 import { convertLitellm } from '../../src/import/litellm.ts'
-import { convertPortkey } from '../../src/import/portkey.ts'
 import { readDocuments } from '../../src/manifest/read.ts'
+import { entry, litellm, portkey } from './convert.ts'
 
-const litellm = (tree: unknown) => convertLitellm(parseSettingsFile(JSON.stringify(tree), 'source'))
-const portkey = (tree: unknown) => convertPortkey(parseSettingsFile(JSON.stringify(tree), 'source'), '*')
-const entry = (model_name: unknown, params: object = {}) => ({
-  model_name,
-  litellm_params: { model: 'openai/gpt-4o', api_key: 'os.environ/KEY', ...params },
-})
+const withKey = (model_name: unknown, params: object = {}) =>
+  entry(model_name, { api_key: 'os.environ/KEY', ...params })
 
 /** Portkey's word for the target of a condition. */
 const leadsTo = (target: string) => Object.fromEntries([['then', target]])
@@ -28,14 +24,14 @@ function applied(converted: Converted) {
 describe('a text that looks like a variable of ours', () => {
   const base = `https://elsewhere.example/\${SECRET}/v1`
   it.each<[string, Converted]>([
-    ['a base URL', litellm({ model_list: [entry('a', { api_base: base })] })],
-    ['a header', litellm({ model_list: [entry('a', { extra_headers: { 'x-note': `\${file:/etc/key}` } })] })],
-    ['a model', litellm({ model_list: [entry(`\${SECRET}`, { model: `openai/\${SECRET}` })] })],
+    ['a base URL', litellm({ model_list: [withKey('a', { api_base: base })] })],
+    ['a header', litellm({ model_list: [withKey('a', { extra_headers: { 'x-note': `\${file:/etc/key}` } })] })],
+    ['a model', litellm({ model_list: [withKey(`\${SECRET}`, { model: `openai/\${SECRET}` })] })],
     [
       'a region',
-      litellm({ model_list: [entry('a', { model: 'bedrock/anthropic.claude-3', aws_region_name: `\${SECRET}` })] }),
+      litellm({ model_list: [withKey('a', { model: 'bedrock/anthropic.claude-3', aws_region_name: `\${SECRET}` })] }),
     ],
-    ['an organization', litellm({ model_list: [entry('a', { organization: `\${SECRET}` })] })],
+    ['an organization', litellm({ model_list: [withKey('a', { organization: `\${SECRET}` })] })],
     ['Portkey’s host', portkey({ provider: 'openai', custom_host: base, api_key: 'x' })],
     ['Portkey’s model', portkey({ provider: 'openai', override_params: { model: `\${SECRET}` } })],
   ])('stays that text: %s', (_what, converted) => {
@@ -46,7 +42,7 @@ describe('a text that looks like a variable of ours', () => {
   })
 
   it('is one where the other program says so', () => {
-    const [provider] = applied(litellm({ model_list: [entry('a', { api_base: 'os.environ/SECRET' })] })).filter(
+    const [provider] = applied(litellm({ model_list: [withKey('a', { api_base: 'os.environ/SECRET' })] })).filter(
       ({ kind }) => kind === 'provider',
     )
     expect(provider?.fields).toMatchObject({ base_url: 'stolen' })
@@ -62,7 +58,7 @@ describe('a text that looks like a variable of ours', () => {
 })
 
 describe('what has another shape than it should', () => {
-  const one = [entry('a')]
+  const one = [withKey('a')]
   it.each<[string, Converted, string]>([
     [
       'a fallback that is no list',
@@ -86,7 +82,7 @@ describe('what has another shape than it should', () => {
       'the name b',
     ],
     ['an entry that is a text', litellm({ model_list: ['gpt', ...one] }), 'an entry of model_list'],
-    ['a name that is a number', litellm({ model_list: [entry(4), ...one] }), 'an entry of model_list'],
+    ['a name that is a number', litellm({ model_list: [withKey(4), ...one] }), 'an entry of model_list'],
     [
       'a condition that leads nowhere',
       portkey({

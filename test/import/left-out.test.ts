@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
-import type { Converted } from '../../src/import/converted.ts'
 import { convertLitellm } from '../../src/import/litellm.ts'
-import { convertPortkey } from '../../src/import/portkey.ts'
-
-const litellm = (tree: object) => convertLitellm(parseSettingsFile(JSON.stringify(tree), 'source'))
-const portkey = (tree: object, model = '*') => convertPortkey(parseSettingsFile(JSON.stringify(tree), 'source'), model)
-const entry = (model_name: string, params: object) => ({
-  model_name,
-  litellm_params: { model: 'openai/gpt-4o', ...params },
-})
-const reasons = ({ left }: Converted) => left.map(({ what, reason }) => `${what}: ${reason}`)
+import { entry, litellm, portkey, reasons } from './convert.ts'
 
 describe('what a route cannot have is left out and reported', () => {
   it.each([-1, 0, 1e12])('a time limit of %d seconds', (timeout) => {

@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseSettingsFile } from '../../src/config/settings-file.ts'
-import type { Converted } from '../../src/import/converted.ts'
-import { convertLitellm } from '../../src/import/litellm.ts'
-import { convertPortkey } from '../../src/import/portkey.ts'
-
-const litellm = (tree: object) => convertLitellm(parseSettingsFile(JSON.stringify(tree), 'source'))
-const portkey = (tree: object) => convertPortkey(parseSettingsFile(JSON.stringify(tree), 'source'), '*')
-const entry = (model_name: string, params: object) => ({
-  model_name,
-  litellm_params: { model: 'openai/gpt-4o', ...params },
-})
-const reasons = ({ left }: Converted) => left.map(({ what, reason }) => `${what}: ${reason}`)
+import { entry, litellm, portkey, reasons } from './convert.ts'
 
 describe('limits for all who call', () => {
   const policies = (settings: object) => litellm({ model_list: [entry('gpt', {})], ...settings }).policies
