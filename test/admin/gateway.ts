@@ -1,7 +1,7 @@
 import { EventEmitter, on } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type AdminClient, createAdminClient } from '../../src/admin/client.ts'
 import type { AdminParts, Runtime, UsedNow } from '../../src/admin/handlers/context.ts'
@@ -19,6 +19,8 @@ import { createMachineKey } from '../../src/sealing/machine-key.ts'
 import type { StoreClient, StoredSnapshot } from '../../src/store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../src/store/configuration/snapshot.ts'
 import { addScope, startTestStore, storePaths } from '../store/support.ts'
+import { JournalWriter } from '../support/journal-writer.ts'
+import { settled } from '../support/sample-record.ts'
 
 export const good: CheckResult = {
   ok: true,
@@ -54,6 +56,13 @@ export interface TestGateway {
   settle(record: RequestRecord): void
   tailing: () => number
   close(): Promise<void>
+}
+
+/** As a data-plane thread does with requests that have ended. Once a test: it is always the same segment. */
+export function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
+  const place = { boot: 'live', thread: 0, sequence: 1 }
+  const writer = new JournalWriter(join(dirname(databasePath), 'journal'), place, 4 * 1024 * 1024)
+  writer.write(...records.map(settled))
 }
 
 export function temporaryDirectory(): string {

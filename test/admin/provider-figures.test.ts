@@ -1,14 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { JournalWriter } from '../support/journal-writer.ts'
-import { fellBack, sampleRecord, settled } from '../support/sample-record.ts'
-import { startTestGateway, type TestGateway } from './gateway.ts'
-
-function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
-  const directory = databasePath.replace(/[^/]+$/, 'journal')
-  new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }).write(...records.map(settled))
-}
+import { fellBack, sampleRecord } from '../support/sample-record.ts'
+import { journal, startTestGateway, type TestGateway } from './gateway.ts'
 
 const now = (change: Partial<RequestRecord>) => sampleRecord({ id: newId('req'), ...change })
 

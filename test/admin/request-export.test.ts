@@ -3,20 +3,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { StoreDegraded } from '../../src/store/store-error.ts'
-import { JournalWriter } from '../support/journal-writer.ts'
-import { sampleRecord, settled } from '../support/sample-record.ts'
-import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+import { journal, refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
 function at(index: number, change: Partial<RequestRecord> = {}): RequestRecord {
   const time = start + index * 1000
   return sampleRecord({ id: newId('req', time), time: new Date(time).toISOString(), ...change })
-}
-
-function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
-  const directory = databasePath.replace(/[^/]+$/, 'journal')
-  new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }, 4 * 1024 * 1024).write(...records.map(settled))
 }
 
 async function read({ client }: TestGateway, input: Parameters<TestGateway['client']['requests']['export']>[0]) {

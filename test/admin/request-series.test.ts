@@ -3,20 +3,14 @@ import { requests } from '../../src/admin/contract/requests/requests.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { JournalWriter } from '../support/journal-writer.ts'
-import { sampleRecord, settled } from '../support/sample-record.ts'
-import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+import { journal, refusal, startTestGateway } from './gateway.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
 function at(minutes: number, change: Partial<RequestRecord> = {}): RequestRecord {
   const time = start + minutes * 60_000
   return sampleRecord({ id: newId('req', time), time: new Date(time).toISOString(), ...change })
-}
-
-function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
-  const directory = databasePath.replace(/[^/]+$/, 'journal')
-  new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }).write(...records.map(settled))
 }
 
 const window = { since: '2026-03-01T12:05:00Z', until: '2026-03-01T13:00:00Z' }
