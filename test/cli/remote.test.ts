@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chooseRemote } from '../../cli/remote.ts'
 import { openCaller } from '../../src/admin/client-calls.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
+import { listen, listenOnPort } from '../support/listen.ts'
 import { type FakeOptions, fakeIo } from './fake-io.ts'
 import { runLine } from './run-line.ts'
 
@@ -102,9 +103,8 @@ async function serve(status: number, type: string, body: string): Promise<{ url:
     heard.push({ url, method, headers, body: Buffer.concat(chunks).toString() })
     response.writeHead(status, { 'content-type': type, 'x-spgw-version': '9.9.9' }).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), heard }
+  return { url: new URL(await listen(server)), heard }
 }
 
 const caller = (url: URL, onVersion: (version: string) => void = () => {}) =>
@@ -113,9 +113,8 @@ const caller = (url: URL, onVersion: (version: string) => void = () => {}) =>
 /** Sends so much of an answer, and dies. */
 async function serveHalf(half: string): Promise<URL> {
   const server = createTcpServer((socket) => socket.once('data', () => socket.end(half, () => socket.destroy())))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return new URL(await listen(server))
 }
 
 describe('calls to a gateway elsewhere', () => {
@@ -197,9 +196,8 @@ describe('calls to a gateway elsewhere', () => {
         heard.push(request.headers)
         response.end('[]')
       })
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       onTestFinished(() => void server.close())
-      const url = new URL(`https://localhost:${(server.address() as AddressInfo).port}`)
+      const url = new URL(`https://localhost:${await listenOnPort(server)}`)
       const gateway = { 'keys.list': (input: object) => caller(url).call(['keys', 'list'], input) }
       const ran = await runLine(['keys', 'list'], { gateway })
       expect([ran.status, ran.io.err()]).toEqual([3, expect.stringContaining('NODE_EXTRA_CA_CERTS')])

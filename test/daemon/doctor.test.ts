@@ -22,6 +22,7 @@ import { checkDirectory } from '../../src/daemon/doctor/directory.ts'
 import { remedyFor } from '../../src/daemon/doctor/key-and-database.ts'
 import { checkMachine } from '../../src/daemon/doctor/machine.ts'
 import { initialise } from '../../src/daemon/init.ts'
+import { listen } from '../support/listen.ts'
 import { startMockCollector } from '../support/mock-collector.ts'
 
 let directory: string
@@ -263,7 +264,7 @@ describe('what doctor sees of a machine', () => {
 
   it('is an address that somebody else has', async () => {
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    await listen(server)
     onTestFinished(() => void server.close())
     const address = server.address()
     const taken = {

@@ -7,6 +7,7 @@ import { holdsGatewayKey } from '../../src/core/gateway-key.ts'
 import type { Publisher } from '../../src/daemon/publisher.ts'
 import { sendCall } from '../../src/daemon/send-call.ts'
 import type { SnapshotKey } from '../../src/store/configuration/snapshot.ts'
+import { closeServer } from '../support/listen.ts'
 import { makeKey } from '../support/snapshot.ts'
 
 let server: Server
@@ -32,10 +33,7 @@ beforeEach(async () => {
   const place = server.address()
   origin = `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}`
 })
-afterEach(() => {
-  server.closeAllConnections()
-  server.close()
-})
+afterEach(() => closeServer(server))
 
 const publisher: Pick<Publisher, 'lease'> = {
   async lease(key) {

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { AccountLimits } from '../../src/core/policy-limits.ts'
 import { accountLimits } from '../../src/policy/limits/account-limits.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
 
@@ -43,14 +42,8 @@ async function upstream(): Promise<Upstream> {
       ;(found.next.shift() ?? usual)(response)
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  opened.push({
-    stop: async () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  })
-  found.baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  opened.push({ stop: async () => closeServer(server) })
+  found.baseUrl = `${await listen(server)}/v1`
   return found
 }
 

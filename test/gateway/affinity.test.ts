@@ -1,9 +1,9 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 interface Asked {
@@ -23,7 +23,7 @@ async function startProviders(
   answer: (asked: Asked) => Answer,
   { credentials, ...parts }: Partial<SnapshotRoute> & { credentials?: string[] } = {},
 ): Promise<DataPlane> {
-  const providers = await Promise.all(names.map((name) => listen(name, answer)))
+  const providers = await Promise.all(names.map((name) => startProvider(name, answer)))
   const route = makeRoute(
     'smart',
     names.map((name) => makeTarget(`${name}:m`)),
@@ -46,7 +46,7 @@ async function startProviders(
   return plane
 }
 
-async function listen(provider: string, answer: (asked: Asked) => Answer): Promise<string> {
+async function startProvider(provider: string, answer: (asked: Asked) => Answer): Promise<string> {
   const server = http.createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
@@ -60,12 +60,8 @@ async function listen(provider: string, answer: (asked: Asked) => Answer): Promi
     response.writeHead(made.status ?? 200, { 'content-type': 'application/json', ...made.headers })
     response.end(JSON.stringify(made.body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(() => closeServer(server))
+  return await listen(server)
 }
 
 async function ask(plane: DataPlane, path: string, body: object): Promise<{ record: RequestRecord; text: string }> {

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AnswerBody } from '../../src/gateway/answer/answer-body.ts'
+import { listenOnPort } from '../support/listen.ts'
 
 const pieces = ['one', '', 'two', 'é'.repeat(9000), 'x'.repeat(100_000), 'end'].map((each) => Buffer.from(each))
 const whole = Buffer.concat(pieces)
@@ -20,8 +21,7 @@ beforeEach(async () => {
     response.writeHead(200, ['content-type', 'text/plain'])
     void tell(new AnswerBody(response))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  port = (server.address() as AddressInfo).port
+  port = await listenOnPort(server)
 })
 afterEach(() => void server.close())
 

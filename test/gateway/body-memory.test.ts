@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BodyMemory } from '../../src/gateway/request/body-memory.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 const megabyte = 1024 * 1024
 
@@ -110,8 +110,7 @@ describe('bodies that share memory one after the other', () => {
 
   beforeAll(async () => {
     provider = http.createServer((request, response) => void answer(request, response))
-    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-    const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+    const baseUrl = `${await listen(provider)}/v1`
     plane = await startDataPlane({ providers: [{ kind: 'openai', baseUrl }] })
   })
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -22,8 +23,7 @@ beforeAll(async () => {
       .writeHead(200, { 'content-type': 'application/json', 'x-checksum': checksum })
       .end(JSON.stringify({ choices: [], size, encoding: request.headers['content-encoding'] ?? null }))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const baseUrl = `${await listen(provider)}/v1`
   plane = await startDataPlane({ providers: [{ kind: 'openai', baseUrl }] })
 })
 

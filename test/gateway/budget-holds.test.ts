@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fillPrice, type ModelPrice } from '../../src/core/model-price.ts'
 import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
 import type { SnapshotPolicy, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
 
@@ -32,14 +31,8 @@ async function start({ rules, answer = reply(10), prices = usual, routes = [], k
     const body = Buffer.concat(await request.toArray()).toString()
     answer(request, response, body)
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  opened.push({
-    stop: async () => {
-      provider.closeAllConnections()
-      provider.close()
-    },
-  })
-  const { port } = provider.address() as AddressInfo
+  opened.push({ stop: async () => closeServer(provider) })
+  const port = await listenOnPort(provider)
   const plane = await startDataPlane({
     providers: kinds.map((kind) =>
       kind === 'demo'

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import { type AccountLimits, type Limit, type LimitRules, noAccountLimits } from '../../src/core/policy-limits.ts'
 import { accountLimits } from '../../src/policy/limits/account-limits.ts'
 import { type ConfigurationChange, type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { makePolicy } from '../support/snapshot.ts'
 
@@ -39,14 +38,8 @@ async function startStream(rules: LimitRules, limits: Partial<AccountLimits> = {
     answer.write(delta.repeat(half))
     begun.resolve()
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  opened.push({
-    stop: async () => {
-      provider.closeAllConnections()
-      provider.close()
-    },
-  })
-  const { port } = provider.address() as AddressInfo
+  opened.push({ stop: async () => closeServer(provider) })
+  const port = await listenOnPort(provider)
   const plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, limits }],
     policies: Object.keys(rules).length === 0 ? [] : [makePolicy('team', rules)],

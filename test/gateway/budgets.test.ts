@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { makePolicy } from '../support/snapshot.ts'
 
@@ -30,14 +29,8 @@ async function start(rules: LimitRules, seeded = true): Promise<DataPlane> {
       next()
     })
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  opened.push({
-    stop: async () => {
-      provider.closeAllConnections()
-      provider.close()
-    },
-  })
-  const { port } = provider.address() as AddressInfo
+  opened.push({ stop: async () => closeServer(provider) })
+  const port = await listenOnPort(provider)
   const plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }],
     policies: [makePolicy('team', rules)],

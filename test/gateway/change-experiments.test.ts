@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { bundleChanged, type SourceChange } from '../support/changed-sources.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 /** What it takes to add something to the data plane: the changes below, made in a copy. Everything else must follow from them. */
@@ -101,11 +101,8 @@ async function start(changes: readonly SourceChange[] | null): Promise<{ plane: 
       [...streamed.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''),
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  onTestFinished(() => closeServer(server))
+  const baseUrl = `${await listen(server)}/v1`
   const thread =
     changes === null
       ? {}
@@ -113,7 +110,7 @@ async function start(changes: readonly SourceChange[] | null): Promise<{ plane: 
   // No format of today: the route says which its target has.
   const plain = { ...makeTarget('openai:small'), format: 'plain' }
   const plane = await startDataPlane({
-    providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }],
+    providers: [{ kind: 'openai', baseUrl }],
     routes: [
       makeRoute('to-plain', [plain as ReturnType<typeof makeTarget>], { retries: 0 }),
       makeRoute('to-chat', [makeTarget('openai:small')], { retries: 0 }),

@@ -1,10 +1,10 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let plane: DataPlane
@@ -15,22 +15,21 @@ let fast: http.RequestListener = () => {}
 /** Resolves when a request has come to the slow provider. */
 let asked = Promise.withResolvers<void>()
 
-async function listen(answer: http.RequestListener): Promise<string> {
+async function startProvider(answer: http.RequestListener): Promise<string> {
   const server = http.createServer((request, response) => request.resume().on('end', () => answer(request, response)))
   servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return `${await listen(server)}/v1`
 }
 
 const price = (model: string, input: number, output: number) =>
   fillPrice({ model, input, output, source: 'set', version: '2026-01-01' })
 
 beforeAll(async () => {
-  const slowUrl = await listen((request, response) => {
+  const slowUrl = await startProvider((request, response) => {
     asked.resolve()
     slow(request, response)
   })
-  const fastUrl = await listen((request, response) => fast(request, response))
+  const fastUrl = await startProvider((request, response) => fast(request, response))
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', name: 'slow', baseUrl: slowUrl },

@@ -1,5 +1,4 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { GoogleGenAI } from '@google/genai'
 import { GoogleGenAI as GoogleGenAI1 } from 'genai-1'
 import OpenAI from 'openai'
@@ -7,6 +6,7 @@ import OpenAI6 from 'openai-6'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ClientTokens } from '../../src/sealing/client-token.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 import { dial, Refused, type SocketProvider, startSocketProvider } from '../support/sockets.ts'
 
@@ -27,8 +27,7 @@ beforeAll(async () => {
   })
   // Its upgrades are the other server's: one address, as at a provider.
   mint.on('upgrade', (...upgrade) => sockets.take(...upgrade))
-  await new Promise<void>((resolve) => mint.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(mint.address() as AddressInfo).port}`
+  const origin = await listen(mint)
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1`, credentials: ['sk-first', 'sk-second'] },
@@ -40,8 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await plane.stop()
   await sockets.stop()
-  mint.closeAllConnections()
-  mint.close()
+  closeServer(mint)
 })
 
 async function post(path: string, body: object, key = plane.key) {

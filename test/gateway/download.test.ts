@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -24,8 +25,7 @@ beforeAll(async () => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  baseUrl = `${await listen(provider)}/v1`
   plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl }],
   })

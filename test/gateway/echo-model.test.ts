@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -26,8 +26,7 @@ beforeAll(async () => {
       response.end(sent.text)
     })
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   const kinds = ['openai', 'anthropic', 'gemini']
   plane = await startDataPlane({
     providers: kinds.map((kind) => ({ kind, baseUrl: kind === 'openai' ? `${origin}/v1` : origin })),
@@ -39,8 +38,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 async function ask(path: string, body: object, answer: typeof sent) {

@@ -1,8 +1,8 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 import { send } from '../support/raw-http.ts'
 
 let provider: http.Server
@@ -19,14 +19,12 @@ beforeAll(async () => {
       setImmediate(() => response.end(body.subarray(body.length / 2)))
     })
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const { port } = provider.address() as AddressInfo
+  const port = await listenOnPort(provider)
   plane = await startDataPlane({ providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }] })
 })
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 async function ask(given: typeof answer, stream = false) {

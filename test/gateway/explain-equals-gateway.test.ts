@@ -1,5 +1,4 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import type { AdminContext } from '../../src/admin/handlers/context.ts'
@@ -13,6 +12,7 @@ import { recall } from '../../src/routing/affinity.ts'
 import type { Candidate, Plan } from '../../src/routing/plan.ts'
 import type { ConfigurationSnapshot } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import {
   anyCase,
   bodyOf,
@@ -29,19 +29,15 @@ import { patternScript } from '../support/thread-module.ts'
 /** 10,000: `SPGW_EXPLAIN_RUNS=10000 npm test -- --project unit test/gateway/explain-equals-gateway.test.ts`. */
 const runs = Number(process.env.SPGW_EXPLAIN_RUNS ?? 150)
 
-async function listen(): Promise<string> {
+async function startProvider(): Promise<string> {
   const server = http.createServer((request, response) => {
     request.resume().on('end', () => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end('{"choices":[],"content":[]}')
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  onTestFinished(() => closeServer(server))
+  return await listen(server)
 }
 
 /** As the one key of the data plane has it, and with providers that answer. */
@@ -140,7 +136,7 @@ async function send(plane: DataPlane, chosen: Case): Promise<string> {
 }
 
 it(`explains what the gateway then does, in ${runs} random configurations`, async () => {
-  const origin = await listen()
+  const origin = await startProvider()
   const plane = await startDataPlane({ providers: [] })
   onTestFinished(() => plane.stop())
   const explained = new Map<string, Explained & { chosen: Case }>()

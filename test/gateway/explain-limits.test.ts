@@ -1,5 +1,4 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,6 +10,7 @@ import { limitUsage } from '../../src/daemon/limit-usage.ts'
 import { providerKinds } from '../../src/providers/index.ts'
 import type { ConfigurationSnapshot, SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeKey, makePolicy } from '../support/snapshot.ts'
 
 /** As many as you like: `SPGW_EXPLAIN_RUNS=10000`. */
@@ -26,12 +26,8 @@ async function startProvider(): Promise<string> {
       response.end(streamed ? `data: ${answer}\n\ndata: [DONE]\n\n` : answer)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  onTestFinished(() => closeServer(server))
+  return `${await listen(server)}/v1`
 }
 
 const sometimes = <Value>(value: fc.Arbitrary<Value>, weight = 1) =>

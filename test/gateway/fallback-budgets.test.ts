@@ -1,9 +1,9 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 import { send } from '../support/raw-http.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
 
@@ -33,8 +33,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: answered, choices, usage }))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const { port } = provider.address() as AddressInfo
+  const port = await listenOnPort(provider)
   const route = (model: string) => makeRoute(model, [makeTarget(`openai:${model}`)])
   plane = await startDataPlane({
     providers: [
@@ -67,8 +66,7 @@ beforeEach(() => {
 })
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 function ask(more: object) {

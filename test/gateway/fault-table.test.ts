@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { type Act, type FaultRow, faultTable, status } from '../support/shows/faults.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
@@ -16,13 +16,9 @@ beforeAll(async () => {
     request.resume()
     request.on('end', () => act(response))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  origin = await listen(provider)
 })
-afterAll(() => {
-  provider.closeAllConnections()
-  provider.close()
-})
+afterAll(() => closeServer(provider))
 beforeEach(() => {
   seen = 0
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import zlib from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 let provider: http.Server
 let providerUrl: string
@@ -15,8 +15,7 @@ beforeAll(async () => {
     for await (const chunk of request) size += (chunk as Buffer).length
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices: [], size }))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  providerUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  providerUrl = `${await listen(provider)}/v1`
   const providers = [{ kind: 'openai', baseUrl: providerUrl }]
   plane = await startDataPlane({ providers, bodyLimit: 5_000_000, heldLimit: 5 * 1024 * 1024 })
 })

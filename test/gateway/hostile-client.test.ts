@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -24,8 +25,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: {"choices":[{"delta":{"content":"a"}}]}\n\n')
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  origin = await listen(provider)
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },

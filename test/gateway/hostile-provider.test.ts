@@ -1,6 +1,7 @@
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 let provider: net.Server
 let plane: DataPlane
@@ -18,8 +19,7 @@ beforeAll(async () => {
     socket.on('error', () => {})
     socket.once('data', (chunk) => act(socket, chunk.toString('latin1')))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  baseUrl = `${await listen(provider)}/v1`
   plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl, credentials: [credential, credential] }],
   })

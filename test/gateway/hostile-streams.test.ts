@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 type LaneName = 'openai' | 'anthropic' | 'gemini'
@@ -23,8 +24,7 @@ beforeAll(async () => {
       socket.resume()
     })
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },

@@ -1,7 +1,7 @@
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -12,8 +12,7 @@ beforeAll(async () => {
   provider = http.createServer((request, response) => {
     request.resume().on('end', () => called.resolve(response))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const baseUrl = await listen(provider)
   plane = await startDataPlane({
     keepAliveMs: 60,
     providers: [
@@ -26,8 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 async function ask(path: string, body: object) {

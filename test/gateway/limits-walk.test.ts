@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BookedAmount } from '../../src/core/journal-format.ts'
 import { fillPrice } from '../../src/core/model-price.ts'
@@ -9,6 +7,7 @@ import type { Endpoint } from '../../src/lanes/contract.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { findPeriod } from '../../src/policy/limits/periods.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { oneOf } from '../support/shows/is-whole.ts'
 import {
   callRow,
@@ -40,11 +39,9 @@ beforeAll(async () => {
   http1 = http.createServer((request, response) => {
     request.resume().on('end', () => replyTo(response, { fate, row, streamed }))
   })
-  await once(http1.listen(0, '127.0.0.1'), 'listening')
+  const baseUrl = await listen(http1)
   sockets = await startSocketProvider()
   http1.on('upgrade', sockets.take)
-  const { port } = http1.address() as AddressInfo
-  const baseUrl = `http://127.0.0.1:${port}`
   plane = await startDataPlane({
     providers: lanes.map(({ name }) => {
       const path = name === 'openai' ? '/v1' : ''
@@ -67,8 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await plane.stop()
   await sockets.stop()
-  http1.closeAllConnections()
-  http1.close()
+  closeServer(http1)
 })
 
 const limit = (kind: LimitKind, period: Limit['period']): Limit => ({

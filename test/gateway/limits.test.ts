@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { laneNames } from '../../src/core/lane.ts'
 import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { laneCall } from '../support/lane-calls.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
+import { listen } from '../support/listen.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
 import { dial, startSocketProvider } from '../support/sockets.ts'
@@ -146,10 +146,8 @@ describe("a provider's own figures", () => {
         .resume()
         .on('end', () => response.writeHead(200, { 'content-type': 'application/json', ...figures }).end('{}'))
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
     opened.push({ stop: async () => server.close() })
-    const { port } = server.address() as AddressInfo
-    const plane = await start(rules, [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }])
+    const plane = await start(rules, [{ kind: 'openai', baseUrl: `${await listen(server)}/v1` }])
     const { path, body } = laneCall('openai').call('openai-model')
     const answer = await send(plane.baseUrl + path, { headers: bearer(plane), body })
     expect(answer.status).toBe(200)

@@ -1,9 +1,9 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { LimitRules } from '../../src/core/policy-limits.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makePolicy } from '../support/snapshot.ts'
 
 /** An answer that used nothing, so that each request finds the whole budget. */
@@ -16,8 +16,7 @@ async function start(...policies: LimitRules[]): Promise<DataPlane> {
   const provider = http.createServer((request, response) => {
     request.resume().on('end', () => response.setHeader('content-type', 'application/json').end(answer))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   const plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },

@@ -1,8 +1,8 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -19,8 +19,7 @@ beforeAll(async () => {
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const baseUrl = await listen(provider)
   plane = await startDataPlane({ providers: [{ kind: 'anthropic', baseUrl }] })
   plane.ownNothing()
 })

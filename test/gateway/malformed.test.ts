@@ -1,19 +1,17 @@
-import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { expect, it } from 'vitest'
 import { explainMalformed, type ParserError } from '../../src/gateway/request/explain-malformed.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 
 /** Sends the bytes to a server that has little patience; what its error is told as. */
 async function explain(bytes: string): Promise<string> {
   const server = http.createServer({ headersTimeout: 50, connectionsCheckingInterval: 10, maxHeaderSize: 16 * 1024 })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  const client = net.connect(await listenOnPort(server), '127.0.0.1').on('error', () => {})
   client.write(bytes)
   const error = await new Promise<ParserError>((resolve) => server.once('clientError', resolve))
   client.destroy()
-  server.closeAllConnections()
-  server.close()
+  closeServer(server)
   return explainMalformed(error).message
 }
 

@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -15,8 +15,7 @@ beforeAll(async () => {
     got.push({ type: request.headers['content-type'], body })
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[],"content":[],"candidates":[]}')
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },

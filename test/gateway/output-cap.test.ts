@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makePolicy } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -13,8 +13,7 @@ beforeAll(async () => {
     received.push(Buffer.concat(await request.toArray()).toString())
     response.setHeader('content-type', 'application/json').end('{"choices":[]}')
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  baseUrl = await listen(provider)
 })
 afterAll(() => provider.close())
 

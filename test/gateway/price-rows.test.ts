@@ -1,10 +1,10 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -27,8 +27,7 @@ beforeAll(async () => {
       response.end(text ? String(next) : JSON.stringify(next))
     })
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },
@@ -48,8 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 async function ask(path: string, body: string | FormData | null, method = 'POST'): Promise<RequestRecord> {

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { TrafficEvent } from '../../src/gateway/gateway.ts'
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen, listenOnPort } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 interface Seen {
@@ -35,14 +36,10 @@ beforeAll(async () => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  origin = await listen(provider)
 })
 
-afterAll(() => {
-  provider.closeAllConnections()
-  provider.close()
-})
+afterAll(() => closeServer(provider))
 
 beforeEach(() => {
   act = () => fine
@@ -122,9 +119,8 @@ describe('an upload that stalls on the client’s side', () => {
       socket.on('error', () => {})
       socket.once('data', () => setTimeout(() => socket.resetAndDestroy(), 100))
     })
-    await new Promise<void>((resolve) => impatient.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void impatient.close())
-    const { port } = impatient.address() as AddressInfo
+    const port = await listenOnPort(impatient)
     const plane = await start({
       twoKeys: false,
       providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, credentials: [secret] }],

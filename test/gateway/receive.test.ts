@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 let provider: http.Server
 let baseUrl: string
@@ -12,8 +13,7 @@ beforeAll(async () => {
   provider = http.createServer((request, response) => {
     request.resume().once('end', () => response.setHeader('content-type', 'application/json').end('{"choices":[]}'))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  baseUrl = `${await listen(provider)}/v1`
   plane = await start()
 })
 afterAll(async () => {

@@ -1,9 +1,9 @@
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeRecord } from '../../src/admin/contract/requests/what-happened.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -15,8 +15,7 @@ beforeAll(async () => {
   provider = http.createServer((request, response) => {
     request.resume().on('end', () => turns.shift()?.(response))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const baseUrl = `${await listen(provider)}/v1`
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl },
@@ -32,8 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 const whole = (response: ServerResponse) =>

@@ -1,12 +1,11 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 it('counts no bytes for an error that answers a HEAD request', async () => {
   const provider = http.createServer((_request, response) => response.writeHead(404).end('{"error":{}}'))
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const baseUrl = `${await listen(provider)}/v1`
   const plane = await startDataPlane({ providers: [{ kind: 'openai', baseUrl }] })
   plane.ownAll()
   for (const [path, code] of [

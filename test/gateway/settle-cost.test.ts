@@ -1,9 +1,9 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillPrice, type ModelPrice } from '../../src/core/model-price.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -40,8 +40,7 @@ beforeAll(async () => {
       response.end(events ? events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(next))
     })
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },
@@ -58,8 +57,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 async function ask(path: string, body: object, answer: object): Promise<RequestRecord> {

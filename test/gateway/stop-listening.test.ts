@@ -1,12 +1,11 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { stopListening } from '../../src/gateway/server.ts'
+import { listenOnPort } from '../support/listen.ts'
 
 it('takes in every connection that the system has accepted, before the listener closes', async () => {
   const server = http.createServer((_request, response) => response.end('served'))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listenOnPort(server)
   const agent = new http.Agent({ keepAlive: false })
   const ask = () =>
     new Promise<string>((resolve) => {

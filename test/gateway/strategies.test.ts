@@ -1,9 +1,9 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 type Act = (response: http.ServerResponse) => void
@@ -32,13 +32,9 @@ beforeAll(async () => {
     for await (const chunk of request) text += chunk
     acts[/"model":"([^"]*)"/.exec(text)?.[1] ?? '']?.(response)
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  origin = `${await listen(provider)}/v1`
 })
-afterAll(() => {
-  provider.closeAllConnections()
-  provider.close()
-})
+afterAll(() => closeServer(provider))
 beforeEach(() => {
   acts = {}
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -15,7 +16,7 @@ beforeAll(async () => {
     const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 }
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices: [], usage }))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  await listen(provider)
 })
 afterAll(() => provider.close())
 

@@ -1,8 +1,8 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 
 type Kind = 'openai' | 'anthropic' | 'gemini'
 
@@ -19,8 +19,7 @@ beforeAll(async () => {
     for (const chunk of answer.chunks) response.write(chunk)
     response.end()
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  origin = await listen(provider)
   for (const kind of ['openai', 'anthropic', 'gemini'] as const) {
     const baseUrl = kind === 'openai' ? `${origin}/v1` : origin
     // Every object is this key's.

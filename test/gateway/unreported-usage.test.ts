@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { LimitRules } from '../../src/core/policy-limits.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listenOnPort } from '../support/listen.ts'
 import { send } from '../support/raw-http.ts'
 import { makePolicy } from '../support/snapshot.ts'
 
@@ -18,14 +17,8 @@ async function start(answer: (response: ServerResponse) => unknown, rules: Limit
     await request.toArray()
     answer(response)
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  opened.push({
-    stop: async () => {
-      provider.closeAllConnections()
-      provider.close()
-    },
-  })
-  const { port } = provider.address() as AddressInfo
+  opened.push({ stop: async () => closeServer(provider) })
+  const port = await listenOnPort(provider)
   const plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }],
     policies: [makePolicy('team', rules)],

@@ -1,8 +1,8 @@
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -14,8 +14,7 @@ beforeAll(async () => {
   provider = http.createServer((request, response) => {
     request.resume().on('end', () => turns.shift()?.(response))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   const more = { kind: 'openai-compatible', baseUrl: `${origin}/v1` }
   plane = await startDataPlane({
     providers: [
@@ -36,8 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
+  closeServer(provider)
 })
 
 const data = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`

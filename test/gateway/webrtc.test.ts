@@ -1,8 +1,8 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
@@ -32,8 +32,7 @@ beforeAll(async () => {
     })
     response.end(sdp)
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const baseUrl = `${await listen(provider)}/v1`
   plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl }],
     routes: [

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { BudgetLoad } from '../../scripts/crash/budget-load.ts'
 import { seededRandom } from '../../scripts/crash/random.ts'
+import { listenOnPort } from '../support/listen.ts'
 
 it('notes when a client has the last byte, and when its gateway died before that: by then nothing was let go', async () => {
   const whole = new Set<string>()
@@ -19,8 +19,7 @@ it('notes when a client has the last byte, and when its gateway died before that
       else response.destroy()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listenOnPort(server)
   const load = new BudgetLoad(`http://127.0.0.1:${port}`, { spender: 'a', limited: 'b' }, seededRandom(1), 3)
   await expect.poll(() => load.ended, { timeout: 10_000 }).toBeGreaterThan(60)
   await load.end()

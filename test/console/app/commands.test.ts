@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { firstSnippets } from '../../../src/console/app/areas/first-run/first-snippets.ts'
 import { curlLike, curlOfCaptured } from '../../../src/console/app/areas/requests/curl.ts'
 import { shellQuote } from '../../../src/console/app/areas/shell-quote.ts'
 import { hasProgram } from '../../support/executable.ts'
+import { listenOnPort } from '../../support/listen.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
 /** What a shell gives `curl` as its arguments, with `$SPGW_KEY` set. */
@@ -73,9 +73,8 @@ describe('a request as a curl command', () => {
       seen.push(`${request.method} ${request.url} ${Buffer.concat(await request.toArray())}`)
       response.end()
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
     onTestFinished(() => void server.close())
-    const { port } = server.address() as AddressInfo
+    const port = await listenOnPort(server)
     const path = '/v1/files/[1-3]?x={a,b}'
     const captured = {
       method: 'POST',

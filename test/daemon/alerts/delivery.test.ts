@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { afterTry, send, writeRequest } from '../../../src/daemon/alerts/delivery.ts'
 import { createHttpTransport } from '../../../src/providers/http.ts'
+import { listen } from '../../support/listen.ts'
 
 const data = { resource: 'disk', scope: null, percent: 9, text: 'The disk <data> & more has 9% free.' }
 const message = { type: 'disk.low', timestamp: '2026-03-10T00:00:00.000Z', data } as const
@@ -57,13 +57,12 @@ describe('a receiver that answers', () => {
         response.writeHead(answer.status, { location: '/elsewhere' }).end('x'.repeat(answer.bytes ?? 2))
       })
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const transport = createHttpTransport()
     onTestFinished(async () => {
       await transport.close()
       server.close()
     })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/h`
+    const url = `${await listen(server)}/h`
     return await send(transport, writeRequest({ id: 'msg_1', message }, 'webhook', { url, secret: null }, now))
   }
 
