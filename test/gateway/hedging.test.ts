@@ -1,5 +1,4 @@
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { AccountLimits, Limit } from '../../src/core/policy-limits.ts'
@@ -8,22 +7,15 @@ import type { RouteHedge } from '../../src/core/route-options.ts'
 import { accountLimits } from '../../src/policy/limits/account-limits.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
+import { answerChat, failChat } from './chat-answers.ts'
 
 type Act = (response: ServerResponse, number: number) => void
 
-const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 }
-const whole: Act = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }], usage }))
-}
 const never: Act = () => {}
-const failing: Act = (response) => {
-  response.writeHead(500, { 'content-type': 'application/json' })
-  response.end('{"error":{"message":"no"}}')
-}
 const slowly =
-  (ms: number, act: Act = whole): Act =>
+  (ms: number, act: Act = answerChat): Act =>
   (response, number) =>
     void setTimeout(() => act(response, number), ms)
 
@@ -69,12 +61,8 @@ async function start(
           act(response, stage.asked[name])
         })
       })
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      onTestFinished(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-      const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+      onTestFinished(() => closeServer(server))
+      const baseUrl = `${await listen(server)}/v1`
       return { kind: 'openai', name, baseUrl, ...(limits?.[name] && { limits: limits[name] }) }
     }),
   )
@@ -110,7 +98,7 @@ const tried = ({ attempts }: RequestRecord) => attempts.map(({ provider, outcome
 
 describe('a request whose first target is silent', () => {
   it('is answered by the second; the loser is cancelled, and charged once at its own provider (claude-code-hub PR 1250, PR 1254)', async () => {
-    const stage = await start({ slow: never, quick: whole }, always)
+    const stage = await start({ slow: never, quick: answerChat }, always)
     const { status, record } = await ask(stage)
     expect(status).toBe(200)
     expect(tried(record)).toEqual(['slow cancelled', 'quick answered'])
@@ -135,7 +123,7 @@ describe('a request whose first target is silent', () => {
   })
 
   it('counts the tokens of each at its own account', async () => {
-    const stage = await start({ slow: never, quick: whole }, always, { limits: { slow: { tpm }, quick: { tpm } } })
+    const stage = await start({ slow: never, quick: answerChat }, always, { limits: { slow: { tpm }, quick: { tpm } } })
     const { record } = await ask(stage, { messages: [{ role: 'user', content: 'hi '.repeat(100) }] })
     expect(tried(record)).toEqual(['slow cancelled', 'quick answered'])
     await expect.poll(() => usedTokens(stage, 'quick')).toBe(20)
@@ -161,7 +149,7 @@ describe('a request whose first target is silent', () => {
 
   it('has the attempt last whose answer passed, also where the first target wins (claude-code-hub 1291)', async () => {
     const second = Promise.withResolvers<void>()
-    const stage = await start({ slow: whenAsked(second, whole), other: () => second.resolve() }, always)
+    const stage = await start({ slow: whenAsked(second, answerChat), other: () => second.resolve() }, always)
     const { record } = await ask(stage)
     expect(tried(record)).toEqual(['other cancelled', 'slow answered'])
     expect(record).toMatchObject({ provider: 'slow', upstream_model: 'slow-model' })
@@ -171,10 +159,7 @@ describe('a request whose first target is silent', () => {
   })
 
   it('is asked twice of a single target as well', async () => {
-    const stage = await start(
-      { one: (response, number) => (number === 1 ? undefined : whole(response, number)) },
-      always,
-    )
+    const stage = await start({ one: (response, number) => (number === 1 ? undefined : answerChat(response)) }, always)
     const { record } = await ask(stage)
     expect(tried(record)).toEqual(['one cancelled', 'one answered'])
   })
@@ -185,9 +170,9 @@ describe('a request whose first target is silent', () => {
       second.resolve()
       slowly(300)(response, number)
     }
-    const one = await start({ slow: whenAsked(second, failing), other }, always)
+    const one = await start({ slow: whenAsked(second, failChat), other }, always)
     expect(tried((await ask(one)).record)).toEqual(['slow passed', 'other answered'])
-    const both = await start({ slow: slowly(400, failing), other: failing }, always)
+    const both = await start({ slow: slowly(400, failChat), other: failChat }, always)
     const { status, record } = await ask(both)
     expect(status).toBe(500)
     expect(record.attempts.length).toBeGreaterThanOrEqual(2)
@@ -236,12 +221,12 @@ describe('a request is sent to one target only', () => {
       response.write('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n')
       setTimeout(() => response.end('data: [DONE]\n\n'), 1500)
     }
-    const stage = await start({ one: streamed, other: whole }, { after: 1000, share: 100 })
+    const stage = await start({ one: streamed, other: answerChat }, { after: 1000, share: 100 })
     expect(signal(await alone(stage, { stream: true }))).toBeUndefined()
   })
 
   it('where its answer is stored, or the provider runs tools for it', async () => {
-    const stage = await start({ one: slowly(100), other: whole }, always)
+    const stage = await start({ one: slowly(100), other: answerChat }, always)
     await alone(stage, { store: true })
     await alone(stage, { tools: [{ type: 'web_search' }] })
     await alone(stage, { input: 'hi' }, '/responses')
@@ -250,7 +235,7 @@ describe('a request is sent to one target only', () => {
   it('where the share of the route is used up', async () => {
     // Every tenth may be asked twice, and is then answered by the other, however long the first would take.
     const one: Act = (response, number) => slowly(number % 10 === 0 ? 8000 : number === 1 ? 1000 : 60)(response, number)
-    const stage = await start({ one, other: whole }, { after: 20, share: 10 })
+    const stage = await start({ one, other: answerChat }, { after: 20, share: 10 })
     const records: RequestRecord[] = []
     for (let count = 0; count < 20; count++) records.push((await ask(stage)).record)
     expect(records.filter(({ attempts }) => attempts.length > 1)).toHaveLength(2)
@@ -262,12 +247,12 @@ describe('a request is sent to one target only', () => {
 
   it('where the budgets have no room for both', async () => {
     const policies = [makePolicy('team', { budgetTokensDay: 150 })]
-    const stage = await start({ one: slowly(400), other: whole }, always, { policies })
+    const stage = await start({ one: slowly(400), other: answerChat }, always, { policies })
     expect(signal(await alone(stage))?.text).toContain('the budgets have no room for it')
   })
 
   it('where the first target has failed, and another is asked in its place', async () => {
-    const acts = { one: failing, two: slowly(3500), three: whole }
+    const acts = { one: failChat, two: slowly(3500), three: answerChat }
     const stage = await start(acts, { after: 2500, share: 100 })
     const { record } = await ask(stage)
     expect(tried(record)).toEqual(['one fallback', 'two answered'])
@@ -275,7 +260,7 @@ describe('a request is sent to one target only', () => {
   })
 
   it('where the account of the other has no room, of which the record says nothing else', async () => {
-    const stage = await start({ one: slowly(200), other: whole }, always, { limits: { other: { rpm: 0 } } })
+    const stage = await start({ one: slowly(200), other: answerChat }, always, { limits: { other: { rpm: 0 } } })
     expect(signal(await alone(stage))).toBeUndefined()
     expect(stage.asked).toEqual({ one: 1 })
   })
@@ -283,20 +268,20 @@ describe('a request is sent to one target only', () => {
   it('after refusals of the provider: how fast they came says nothing of answers', async () => {
     const refused: Act = (response) => void response.writeHead(400).end('{"error":{"message":"no"}}')
     const one: Act = (response, number) => (number > 30 ? slowly(400) : refused)(response, number)
-    const stage = await start({ one, other: whole }, { after: 'p95', share: 100 })
+    const stage = await start({ one, other: answerChat }, { after: 'p95', share: 100 })
     for (let count = 0; count < 30; count++) expect((await ask(stage)).status).toBe(400)
     await alone(stage)
   })
 
   it('before the time that 95 of 100 calls take is known', async () => {
-    const stage = await start({ one: slowly(60), other: whole }, { after: 'p95', share: 100 })
+    const stage = await start({ one: slowly(60), other: answerChat }, { after: 'p95', share: 100 })
     expect(signal(await alone(stage))).toBeUndefined()
   })
 })
 
 describe('a target with a long tail', () => {
   const tailMs = 1500
-  const tail: Act = (response, number) => (number % 33 === 0 ? slowly(tailMs) : whole)(response, number)
+  const tail: Act = (response, number) => (number % 33 === 0 ? slowly(tailMs) : answerChat)(response, number)
 
   async function call({ plane }: Stage): Promise<{ id: string | null; ms: number }> {
     const begun = performance.now()

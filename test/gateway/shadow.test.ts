@@ -1,5 +1,4 @@
 import http, { type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ContentRule } from '../../src/core/content-rules.ts'
 import { fillPrice } from '../../src/core/model-price.ts'
@@ -8,42 +7,34 @@ import type { RequestRecord } from '../../src/core/record.ts'
 import { mintBodyKey } from '../../src/sealing/body-seal.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
+import { answerChat, chatUsage, failChat } from './chat-answers.ts'
 
 type Act = (response: ServerResponse, body: string) => void
 
-const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 }
-const whole: Act = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }], usage }))
-}
 const streamed: Act = (response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const chunks = [{ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }, { choices: [], usage }]
+  const chunks = [
+    { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] },
+    { choices: [], usage: chatUsage },
+  ]
   response.end(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`)
-}
-const failing: Act = (response) => {
-  response.writeHead(500, { 'content-type': 'application/json' })
-  response.end('{"error":{"message":"no"}}')
 }
 
 async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = [], upstreamModel = 'small') {
   const seen: string[] = []
-  const listen = async (name: string, act: Act) => {
+  const startProvider = async (name: string, act: Act) => {
     const server = http.createServer(async (request, response) => {
       let text = ''
       for await (const chunk of request) text += chunk
       if (name === 'shadow') seen.push(text)
       act(response, text)
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    return { kind: 'openai', name, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+    onTestFinished(() => closeServer(server))
+    return { kind: 'openai', name, baseUrl: `${await listen(server)}/v1` }
   }
-  const providers = [await listen('main', main), await listen('shadow', shadow)]
+  const providers = [await startProvider('main', main), await startProvider('shadow', shadow)]
   const route = makeRoute('m', [makeTarget('main:large')], {
     shadow: { providerId: 'prv_shadow', upstreamModel },
     retries: 0,
@@ -91,7 +82,7 @@ const usd: Limit = {
 
 describe('a route with a shadow', () => {
   it.each([
-    ['whole', whole, {}],
+    ['whole', answerChat, {}],
     ['streamed', streamed, { stream: true }],
   ])('sends it what was answered, and records the %s answer', async (_form, act, more) => {
     const { plane, seen } = await start(act, act)
@@ -111,7 +102,7 @@ describe('a route with a shadow', () => {
   })
 
   it('keeps no client waiting, and ends with the gateway', async () => {
-    const { plane, seen } = await start(whole, () => {})
+    const { plane, seen } = await start(answerChat, () => {})
     const { id } = await ask(plane)
     while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     // One at a time, where there is little traffic: this one has no copy.
@@ -124,7 +115,7 @@ describe('a route with a shadow', () => {
   })
 
   it('changes no health, whatever comes of it', async () => {
-    const { plane } = await start(whole, failing)
+    const { plane } = await start(answerChat, failChat)
     for (let count = 0; count < 25; count++) {
       const { id } = await ask(plane)
       expect(await shadowOf(plane, id)).toMatchObject({ status: 500, error: { code: 'provider_error' } })
@@ -133,7 +124,7 @@ describe('a route with a shadow', () => {
   })
 
   it('counts in budgets, and in no limit', async () => {
-    const { plane } = await start(whole, whole, [makePolicy('team', { rpm: 3, budgetUsdDay: 1 })])
+    const { plane } = await start(answerChat, answerChat, [makePolicy('team', { rpm: 3, budgetUsdDay: 1 })])
     for (let count = 0; count < 3; count++) {
       const { status, id } = await ask(plane)
       expect(status).toBe(200)
@@ -153,14 +144,14 @@ describe('a route with a shadow', () => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 80 } }))
     }
-    const { plane, seen } = await start(spent, whole, [makePolicy('team', { budgetTokensDay: 140, ...more })])
+    const { plane, seen } = await start(spent, answerChat, [makePolicy('team', { budgetTokensDay: 140, ...more })])
     expect((await ask(plane)).status).toBe(200)
     await plane.drain(0)
     expect(seen).toEqual([])
   })
 
   it('gets nothing where its model has no price, and a policy denies such models', async () => {
-    const { plane, seen } = await start(whole, whole, [makePolicy('team', { unpriced: 'deny' })], 'unknown')
+    const { plane, seen } = await start(answerChat, answerChat, [makePolicy('team', { unpriced: 'deny' })], 'unknown')
     expect((await ask(plane)).status).toBe(200)
     await plane.drain(0)
     expect(seen).toEqual([])
@@ -170,7 +161,7 @@ describe('a route with a shadow', () => {
     ['that rules look at', [rule], 1],
     ['that no rule looks at', [], 2],
   ])('leaves an answer %s out of what is captured', async (_what, contentRules, answers) => {
-    const { plane } = await start(whole, whole, [makePolicy('team', { capture: 'full', contentRules })])
+    const { plane } = await start(answerChat, answerChat, [makePolicy('team', { capture: 'full', contentRules })])
     plane.configure({ bodyKey: { id: 'k', key: mintBodyKey() } })
     const { id } = await ask(plane)
     const copy = await shadowOf(plane, id)
@@ -183,8 +174,8 @@ describe('a route with a shadow', () => {
 
   it('gets nothing that is stored, that has tools of the provider, that names more models, or that failed', async () => {
     const { plane, seen } = await start(
-      (response, body) => (body.includes('break') ? failing : whole)(response, body),
-      whole,
+      (response, body) => (body.includes('break') ? failChat : answerChat)(response),
+      answerChat,
     )
     await ask(plane, { store: true })
     await ask(plane, { tools: [{ type: 'web_search' }] })
