@@ -40,24 +40,24 @@ import { WorkerPool } from './worker-pool.ts'
 
 export interface ControlPlaneOptions {
   settings: Settings
-  /** Of the gateway's listener; null: plain HTTP. */
+  /** The certificate of the gateway's listener; null: plain HTTP. */
   certificate: ServerCertificate | null
   version: string
   foundation: Foundation
   boot: string
-  /** Of the gateway, bound for sure a moment ago. */
+  /** The gateway's port, known to be free. */
   port: number
   consoleUrl(): string
   log: Log
-  /** Lines that the log's level and format do not concern. */
+  /** Writes a line whatever the log's level and format. */
   writeLog(line: string): void
-  /** null: a gateway alone. */
+  /** null: the gateway is in no cluster. */
   cluster: ClusterFace | null
   /** A thread needs more of a budget, or of a limit, that nodes share. */
   onWant(event: Extract<TrafficEvent, { type: 'allowance-wanted' | 'limit-wanted' }>): void
 }
 
-/** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
+/** Publishes what the store holds to the data plane, and handles what traffic reports. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions
   readonly transport: LazyTransport
@@ -67,7 +67,7 @@ export class ControlPlane {
   readonly #publisher: Publisher
   readonly #budgets: Budgets
   readonly #backups: Backups
-  /** Loaded where backups are scheduled. */
+  /** Loaded if backups are scheduled. */
   #scheduled: Promise<ScheduledBackups> | null = null
   readonly #traces: LazyTraces
   readonly #requestLog: RequestLog
@@ -81,7 +81,7 @@ export class ControlPlane {
   readonly #traffic = new TrafficWindow(Date.now())
   readonly #liveness: Liveness
   readonly #turns: TurnLog
-  /** Models that calls have gone to, by slot: at most as many as there are rows for them. */
+  /** Models that were called, by provider slot: at most as many as the health memory has rows. */
   readonly #watched = new Map<number, Set<string>>()
   #changes = 0
   #settings: Settings
@@ -160,12 +160,12 @@ export class ControlPlane {
     return url ?? `${this.#scheme}://${hostOf(host)}:${this.#options.port}`
   }
 
-  /** Where this machine reaches the data plane, whatever `gateway.url` says. */
+  /** The data plane's address on this machine, whatever `gateway.url` says. */
   get listener(): string {
     return this.#ownAddress().origin
   }
 
-  /** Settings that were read again; resolves when every thread obeys them. A null certificate leaves the one in use. */
+  /** Puts new settings into use; resolves when every thread has them. A null certificate keeps the current one. */
   async change(settings: Settings, certificate: ServerCertificate | null): Promise<void> {
     this.#settings = settings
     this.#certificate = certificate ?? this.#certificate
@@ -176,12 +176,12 @@ export class ControlPlane {
     await this.#workers.settings(toGatewaySettings(this.#settings, this.#options.port), certificate)
   }
 
-  /** Why settings that were read again are not in use; null: they are. */
+  /** Why the settings of the last reload are not in use; null: they are. */
   reportConfiguration(reason: string | null): void {
     this.#degraded.report('configuration', 'reload', reason)
   }
 
-  /** Why a part that has to do with other nodes is degraded; null: it is not. */
+  /** Why a part that depends on other nodes is degraded; null: it is not. */
   reportCluster(part: PartName, reason: string | null): void {
     this.#degraded.report(part, 'cluster', reason)
   }
@@ -226,7 +226,7 @@ export class ControlPlane {
     ;(await this.#scheduled).change(backup)
   }
 
-  /** Open requests end, within the limit; their records are in the store when this resolves. */
+  /** Waits for open requests, up to the limit. Their records are in the store when this resolves. */
   async stop(): Promise<void> {
     this.#keeper.stop()
     this.#stateHistory.stop()
@@ -309,7 +309,7 @@ export class ControlPlane {
     return { origin, certificate: this.#certificate?.cert ?? null }
   }
 
-  /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */
+  /** A degraded store does not keep the process from ending: the journal keeps what is not stored yet. */
   async #storeRest(): Promise<void> {
     const { foundation, log } = this.#options
     const reason = await foundation.store.ingest().then(() => null, errorText)
@@ -317,14 +317,14 @@ export class ControlPlane {
     if (this.#lost() > 0) log.error('the journal could not be written', { entries_lost: this.#lost() })
   }
 
-  /** What was changed in the last moment of a store thread may have been answered to nobody, and published to nobody. */
+  /** A change may have been committed just before the store thread crashed, without an answer: publishes what the store holds. */
   #publishAnew(): void {
     this.#publish().catch((error: unknown) =>
       this.#options.log.error('the configuration was not published', { reason: String(error) }),
     )
   }
 
-  /** Every thread has what the store holds now, and budgets that are new count what was spent before them. */
+  /** Resolves when every thread has what the store holds now, and new budgets count what was spent before. */
   async #publish(): Promise<void> {
     await this.#publisher.publish()
     const { configuration, keys } = this.#publisher

@@ -18,23 +18,23 @@ import { bodyKeyFor } from './body-key.ts'
 import { slotLimit } from './memory.ts'
 import { openCredentials, sealedShut } from './open-credentials.ts'
 
-/** Where snapshots go: every data-plane thread, present and future. Resolves when all that live have it. */
+/** Every data-plane thread, present and future. A method resolves when all running threads have what it sends. */
 export interface SnapshotAudience {
   configuration(snapshot: ConfigurationSnapshot): Promise<void>
   keys(delta: KeyDelta): Promise<void>
   prices(prices: SnapshotPrices): Promise<void>
-  /** A provider's address or credentials changed: what was found of it before no longer counts. */
+  /** A provider's address or credentials changed: forgets its health. */
   forgetHealth(slot: number): void
 }
 
-/** All that a thread which has just started needs. */
+/** Everything that a new thread needs. */
 export interface WholeSnapshot {
   snapshot: ConfigurationSnapshot
   delta: KeyDelta
   prices: SnapshotPrices
 }
 
-/** Builds the read model of the data plane from the store and publishes what changed of it. One run at a time. */
+/** Builds the read model of the data plane from the store and publishes what has changed. One run at a time. */
 export class Publisher {
   configuration = emptyConfiguration
   #prices: SnapshotPrices = { revision: -1, prices: [] }
@@ -42,7 +42,7 @@ export class Publisher {
   #keyList: readonly SnapshotKey[] | null = null
   #keysVersion = 0
   readonly #slots = new Map<string, number>()
-  /** Of providers that are gone from every thread, the one that went first in front. */
+  /** Slots of providers that are gone from every thread, the one that went first in front. */
   readonly #freeSlots: number[] = []
   #usedSlots = 0
   readonly #leased = new Map<string, SnapshotKey>()
@@ -50,7 +50,7 @@ export class Publisher {
   #storedKeysVersion: number | null = null
   #names: ScopeNames | null = null
   #storedPrices: number | null = null
-  /** A provider's own prices carry its name, which may change. */
+  /** Names of the providers that have prices of their own: these prices are found by the name, which may change. */
   #pricedProviders = ''
   readonly #store: StoreClient
   readonly #keyring: Keyring
@@ -91,7 +91,7 @@ export class Publisher {
     try {
       await this.publish()
     } catch (error) {
-      // Nobody would release it.
+      // The caller gets nothing to release it with.
       this.#leased.delete(key.hash)
       this.#returned.add(key.hash)
       throw error
@@ -143,7 +143,7 @@ export class Publisher {
     await this.#audience.prices(this.#prices)
   }
 
-  /** A change costs its own size, however many keys there are. */
+  /** Sends only the keys that have changed, however many there are. */
   async #publishKeys(stored: StoredSnapshot, names: ScopeNames): Promise<void> {
     const changed = new Map(stored.keys.flatMap((key) => secretsOf(key, names)).map((key) => [key.hash, key]))
     for (const [hash, key] of this.#leased) changed.set(hash, key)
@@ -171,7 +171,7 @@ export class Publisher {
     return slot
   }
 
-  /** Only where no other is left, and then the one that was given up first: requests to a removed provider may go on for long. */
+  /** Only if no slot is unused, and then the one that was freed first: requests to a removed provider may go on for long. */
   #reuseSlot(): number {
     const slot = this.#freeSlots.shift()
     if (slot === undefined) throw new Error(`more than ${slotLimit} providers`)
@@ -268,7 +268,7 @@ function secretsOf(key: Key, { projects, environments }: ScopeNames): SnapshotKe
   }))
 }
 
-/** A rotated secret ends with its grace, or with the key itself when that comes first. */
+/** A rotated secret ends with its grace, or with the key if that is earlier. */
 function earlier(one: string | null, other: string | null): number | null {
   const times = [one, other].filter((time) => time !== null).map((time) => Date.parse(time))
   return times.length === 0 ? null : Math.min(...times)

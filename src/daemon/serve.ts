@@ -31,27 +31,27 @@ export interface ServeOptions {
   /** systemd's `$CREDENTIALS_DIRECTORY`. */
   credentialsDirectory: string | null
   demo: boolean
-  /** Whether a recovery key can be shown to somebody, should this start be the first. */
+  /** Whether the caller can show a recovery key, if this start makes one. */
   wantsRecoveryKey: boolean
   log: Log
-  /** Writes lines beside the log, to where it goes. */
+  /** Writes a line to where the log goes, whatever its level and format. */
   writeLog(line: string): void
-  /** Level and format of the lines that follow. */
+  /** Sets the level and format of the log from now on. */
   changeLog(settings: Settings): void
 }
 
 export interface Serving {
   gatewayUrl: string
   consoleUrl: string
-  /** What this start made because it was not there, in words. */
+  /** Descriptions of what this start created, because it was missing. */
   made: string[]
   /** With the demo key, which is shown only here. */
   demoCall: string | null
-  /** Holds a link that opens the console for the first operator; null: somebody has signed in already. */
+  /** A line with a link that opens the console for the first operator; null: somebody has signed in already. */
   signInLine: string | null
   /** Made by this start, to be shown once. */
   recoveryKey: Secret | null
-  /** The directory is new, and backups of it could not hold credentials yet. */
+  /** The data directory is new and has no recovery key: backups could not hold credentials. */
   needsRecoveryKey: boolean
   /** Why the process can no longer serve; resolves only then. */
   failed: Promise<string>
@@ -61,7 +61,7 @@ export interface Serving {
   stop(): Promise<void>
 }
 
-/** Brings the whole gateway up, in the order in which the parts stand on one another; what fails ends the rest. */
+/** Starts the whole gateway, its parts in the order of their dependencies. If one fails, the others are stopped again. */
 export async function startServing(options: ServeOptions): Promise<Serving> {
   const begun = new AsyncDisposableStack()
   try {
@@ -77,7 +77,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   requireDescriptors()
   const certificates = readCertificates(settings)
   announceCertificates(certificates, log)
-  // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.
+  // Segments are named by boot, thread and sequence. The latter two are unique within a boot, so the boot must never repeat.
   const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
   const { foundation, admin } = await takeDataDirectory(options, boot, begun)
   announceUpgrade(foundation, log)
@@ -117,7 +117,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   openListeners(options, foundation, control, admin, consoleListener, alerts)
   const { changeLog } = options
   const reloader = new Reloader({ control, consoleListener, cluster, log, changeLog }, settings, certificates)
-  // Last of all: a key that a refused start has made would be shown to nobody.
+  // Last of all: if the start failed after this, the key would never be shown.
   const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
   const leaf = certificates.gateway?.leaf ?? null
   return {
@@ -135,14 +135,14 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
 }
 
 /**
- * First of all: this process gets the data directory to itself, or is refused. Then the admin socket, before the database
- * is opened: that may take long, and commands find the gateway and wait.
+ * First locks the data directory for this process, or fails. Then opens the admin socket, before the database is opened, which may take
+ * long: commands find the gateway meanwhile, and wait.
  */
 async function takeDataDirectory(options: ServeOptions, boot: string, begun: AsyncDisposableStack) {
   const { settings, credentialsDirectory, version, log } = options
   const opened: { foundation?: Foundation } = {}
   const admin = Promise.withResolvers<AdminServer>()
-  // The store's thread would keep the process alive; it is the last to go, since calls under way need it.
+  // The store's thread would keep the process alive. It is closed last, since calls in progress need it.
   begun.defer(async () => opened.foundation?.store.close())
   makeDirectory(settings.dataDirectory)
   const { lookAfterDirectory } = await import('./look-after-directory.ts')
@@ -160,7 +160,7 @@ async function takeDataDirectory(options: ServeOptions, boot: string, begun: Asy
   return { foundation, admin: await admin.promise }
 }
 
-/** Before anything is written: on a node of a cluster nothing is written by this gateway alone. */
+/** Before anything is written, since a node of a cluster writes nothing by itself. */
 async function takeCluster(
   { settings, version, demo, log }: ServeOptions,
   foundation: Foundation,
@@ -184,7 +184,7 @@ async function takeCluster(
   return cluster
 }
 
-/** It would go its own way from here on, and nobody would know. */
+/** Fails if the settings no longer name the cluster of this node: it would diverge from the others unnoticed. */
 async function refuseForgottenCluster({ store }: Foundation): Promise<void> {
   if ((await store.replica({ act: 'state' })) === null) return
   throw new StoreRefused(
@@ -193,7 +193,7 @@ async function refuseForgottenCluster({ store }: Foundation): Promise<void> {
   )
 }
 
-/** Its address is taken before any traffic is: a gateway that cannot have it never serves at all. */
+/** Binds the console's address before any traffic is served: without it the gateway does not start. */
 async function takeConsole(
   { settings, version, log }: ServeOptions,
   certificates: Certificates,
@@ -245,7 +245,7 @@ function openListeners(
   let document: Promise<object> | undefined
   consoleListener.open({
     state: async () => readGatewayState(runtime, alerts.counts),
-    // Drawn up when it is first asked for: nobody should wait for it at the start.
+    // Made when it is first asked for, to keep the start short.
     openApi: () => (document ??= drawUpDocument(version)),
     signIn: {
       store,
@@ -259,7 +259,7 @@ function openListeners(
   })
 }
 
-/** A store that cannot be written keeps no gateway from serving. */
+/** If the store cannot be written, there is no link, and the gateway serves all the same. */
 async function makeFirstLink(store: StoreClient, consoleUrl: string): Promise<string | null> {
   try {
     const operator = await findFirstOperator(store)

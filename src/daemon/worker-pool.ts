@@ -111,7 +111,7 @@ export class WorkerPool implements SnapshotAudience {
     return this.#settings.leaving
   }
 
-  /** Whether `/readyz` asks to be sent nothing more. */
+  /** Whether `/readyz` tells load balancers to send no more requests. */
   async setLeaving(leaving: boolean): Promise<void> {
     this.#settings = { ...this.#settings, leaving }
     await this.settings(this.#settings, null)
@@ -268,7 +268,7 @@ export class WorkerPool implements SnapshotAudience {
     try {
       worker = this.#start()
     } catch (error) {
-      // The machine has no room for another thread now; those that run go on.
+      // The machine has no resources for another thread now; the running ones go on.
       return this.#lose({ thread: this.#nextThread - 1, startedAt: Date.now() }, errorText(error))
     }
     try {

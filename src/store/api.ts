@@ -72,12 +72,12 @@ export interface StoreTables
   }
   projects: {
     list(): Project[]
-    /** Those that they had before as well, and those of projects that are gone. */
+    /** Includes former names, and those of removed projects. */
     names(): ProjectName[]
     find(nameOrId: string): Project | null
     insert(project: Project): Project
     update(id: string, change: Partial<Pick<Project, 'name'>>): Project
-    /** Refused while routes or keys that are not revoked stand in it. */
+    /** Rejected while it has routes, or keys that are not revoked. */
     remove(id: string): void
   }
   environments: {
@@ -95,7 +95,7 @@ export interface StoreTables
     update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags' | 'limits'>>): Provider
     /** Not audited: what the gateway found, not what an operator did. */
     setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
-    /** What every surface shows of it, where that is something new; kept for 30 days. Since when it is so; null: no such provider. */
+    /** Records the state that is shown, if it is new; kept for 30 days. Returns since when it holds; null: no such provider. */
     noteShown(id: string, state: ShownState): string | null
     states(id: string, since: string): ProviderState[]
     revisions(id: string): ProviderRevision[]
@@ -159,11 +159,11 @@ export interface Project {
 
 export interface ProjectName {
   name: string
-  /** null: of a project of which no more is known. */
+  /** null: nothing else is known of the project. */
   projectId: string | null
   /** '': from the beginning. */
   since: string
-  /** null: it still has it. */
+  /** null: it still has this name. */
   until: string | null
 }
 
@@ -185,7 +185,7 @@ export interface Provider {
   activeRevision: number
   readiness: Readiness
   models: ProviderModel[]
-  /** What its account may be used for. */
+  /** Limits on the use of its account. */
   limits: AccountLimits
   createdAt: string
   /** The active revision, joined in. */
@@ -266,7 +266,7 @@ export type ConfigurationStep = {
 
 export interface ConfigurationWrite {
   head: string | null
-  /** In an order in which each refers only to what is there. */
+  /** In an order in which each step refers only to what exists by then. */
   steps: ConfigurationStep[]
   own: OwnedField[]
   release: Pick<OwnedField, 'resourceId' | 'field'>[]
@@ -281,53 +281,53 @@ type Asynchronous<Table> = {
 /** Every table's methods, asynchronous: what the store implements, and what a client is. */
 export type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Name]> }
 
-/** A database of an older spgw that was brought to the present schema. */
+/** An older database that was upgraded to the current schema. */
 export interface SchemaUpgrade {
   from: string
   to: string
-  /** Path of the copy that was made before. */
+  /** Path of the copy that was made before the upgrade. */
   copy: string
 }
 
 /** The store as seen from another thread. */
 export interface StoreClient extends Tables, SharedStore {
-  /** What this start made of an older database. */
+  /** The upgrade that this start has made; null: none was needed. */
   upgrade: SchemaUpgrade | null
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
   audited(event: AuditLine): Tables
-  /** The same tables; when the signal fires, readings that take long end with `StoreStopped`. For what changes nothing. */
+  /** The same tables, for reading: when the signal fires, long readings end with `StoreStopped`. */
   until(signal: AbortSignal): Tables
   /** The read models, built in one read transaction. Credentials are still sealed. */
   snapshot(keysSince?: number): Promise<StoredSnapshot>
   /** Reads every journal segment to its present end. Returns how many records were added or changed. */
   ingest(): Promise<number>
   /**
-   * Records that have ended (settled or interrupted), as ingestion brings them in; with `allStates` also those that are
-   * under way when it does. The result ends it.
+   * Calls the listener with records that have ended (settled or interrupted) as they are ingested, with `allStates` also with those in
+   * progress. Call the result to stop.
    */
   onRecords(listener: (records: RequestRecord[]) => void, allStates?: boolean): () => void
-  /** Called after each change of the configuration that was made through this client; the result ends it. */
+  /** Calls the listener after each change of the configuration that is made through this client. Call the result to stop. */
   onChange(listener: () => void): () => void
-  /** What settled, summed by batch; the result ends it. Costs next to nothing, where `onRecords` copies every record. */
+  /** Sums of what has settled, batch by batch, far cheaper than `onRecords`, which copies every record. Call the result to stop. */
   onTraffic(listener: (tally: TrafficTally) => void): () => void
-  /** What batches held of budgets, and came to, pushed when it is stored. The result ends it. */
+  /** What batches had held in budgets and what they cost, once that is stored. Call the result to stop. */
   onSettledHolds(listener: (settled: SettledHold[]) => void): () => void
-  /** Of the store thread's own event loop. */
+  /** Long turns of the store thread's event loop. */
   onLongTurn(listener: (turn: LongTurn) => void): () => void
-  /** Removes some of the records, or of what was captured, and says where it stopped. Not audited by itself. */
+  /** Removes some of the records, or of captured bodies, and says where it stopped. Not audited by itself. */
   purge(question: PurgeQuestion): Promise<PurgeSlice>
-  /** How long records and bodies are kept, and how much, from now on. */
+  /** Sets how long records and bodies are kept, and how much of them. */
   keepRecords(retention: Retention): void
-  /** Whether records that end are to be exported as traces (`traces`), from now on. */
+  /** Sets whether ended records are exported as traces (`traces`). */
   keepTraces(wanted: boolean): void
-  /** Which threads still write to the journal; what others have left unsettled is then interrupted. */
+  /** Sets which threads write to the journal; unsettled records of all others become `interrupted`. */
   setWriters(writers: Writers): void
   /**
    * The store's thread answers the object look-ups that come over this port (`ObjectQuestion`, `ObjectReply`). When the
    * thread dies the port closes; the next thread needs another.
    */
   serveObjects(port: MessagePort): void
-  /** The store's thread is started again whenever it dies. */
+  /** Reports when the store's thread crashes, and when it has been started again. */
   watchThread(witness: StoreWitness): void
   health(): Promise<StoreHealth>
   close(): Promise<void>
@@ -335,7 +335,7 @@ export interface StoreClient extends Tables, SharedStore {
 
 export interface StoreWitness {
   onDeath(reason: string): void
-  /** Calls under way at the death may have changed something all the same: what is built on the store is to be read anew. */
+  /** Calls that failed with the crash may have changed something all the same: read again what was built from the store. */
   onRevival(): void
 }
 
@@ -357,19 +357,19 @@ export interface StoredSnapshot {
 }
 
 export interface StoreHealth {
-  /** null: well; else why it is degraded. */
+  /** Why the store is degraded; null: it is not. */
   degraded: string | null
   databaseBytes: number
   /** `records.max_disk`; null: none. */
   databaseMostBytes: number | null
   journalBytes: number
-  /** Of the journal's file system; null: it does not say. */
+  /** Free bytes on the journal's file system; null: unknown. */
   diskFreeBytes: number | null
   schemaVersion: string
   /** Segments set aside as torn or corrupt. */
   setAside: string[]
-  /** Answers that routes give again. */
+  /** The cached answers. */
   cache: CacheFigures
-  /** RFC 3339: what was journaled before this is stored. null: nothing has been read yet. */
+  /** RFC 3339: entries journaled before this moment are stored; null: none has been read yet. */
   storedAt: string | null
 }

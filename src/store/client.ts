@@ -22,9 +22,9 @@ import { StoreDegraded, StoreStopped } from './store-error.ts'
 import { type AskStore, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 
 /**
- * Resolves when the database is open and migrated. `onLocked` is waited for in between: this process has the data
- * directory to itself then, and nothing in it has been touched. Rejects with `StoreRefused`, or when the thread ends first.
- * `start` is called again for each thread that dies later.
+ * Opens the store; resolves when the database is open and migrated. Awaits `onLocked` once this process has locked the data directory,
+ * before anything in it is touched. Rejects with `StoreRefused`, or if the thread ends first. `start` is called again after each crash of
+ * the thread.
  */
 export async function startStore(start: () => StoreWorker, onLocked = async () => {}): Promise<StoreClient> {
   const calls = new Calls(start)
@@ -73,10 +73,10 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
   }
 }
 
-/** What changes the configuration without an audit line of its own. */
+/** Methods that change the configuration without an audit line of their own. */
 const unaudited = new Set(['providers.setReadiness', 'configuration.write'])
 
-/** What nodes read of each other, where they share their records. */
+/** Tables that nodes read from each other, if they share their records. */
 function isSharedReading(table: string): table is Parameters<SharedRead>[0]['table'] {
   return table === 'records' || table === 'objects' || table === 'bodies'
 }
@@ -104,14 +104,13 @@ function proxyTables(calls: TableCalls, audit: AuditLine | null, signal: AbortSi
   return Object.fromEntries(tables) as Tables
 }
 
-/** A thread that dies younger than this is started again only after a pause, which grows. */
+/** A thread that crashes earlier than this after its start is started again only after a pause, which grows. */
 const infancyMs = 10_000
 const longestPauseMs = 500
 
 /**
- * The store for as long as the process lives: a thread that dies is started again, and is told what the one before was
- * told. Calls under way when it dies fail, since nobody knows how far they came; those that follow wait for the next
- * thread, and fail where it does not start.
+ * The calls of a store whose thread may crash. The thread is started again and gets the same settings as before. Calls in progress at a
+ * crash fail, since it is not known whether they had an effect; later ones wait for the new thread, and fail if it does not start.
  */
 class Calls {
   readonly #start: () => StoreWorker
@@ -120,14 +119,14 @@ class Calls {
   readonly traffic = new Listeners<TrafficTally>((wanted) => this.send({ kind: 'traffic', wanted }))
   readonly holds = new Listeners<SettledHold[]>((wanted) => this.send({ kind: 'holds', wanted }))
   readonly longTurns = new Listeners<LongTurn>(ignore)
-  /** Of the configuration, made through this client. */
+  /** Changes of the configuration that are made through this client. */
   readonly changes = new Listeners<undefined>(ignore)
-  /** On a node of a cluster: by whom all that writes goes. */
+  /** On a node of a cluster: makes all writes. */
   writer: SharedWrite | null = null
-  /** On a node that shares its records: by whom they are read. */
+  /** On a node that shares its records: reads them. */
   reader: SharedRead | null = null
   readonly #witnesses = new Set<StoreWitness>()
-  /** By kind: the last of each. */
+  /** The last request of each kind, for a new thread. */
   readonly #sent = new Map<StoreRequest['kind'], StoreRequest>()
   #life: Promise<StoreLife> = Promise.reject(new StoreDegraded('the store is not open'))
   #closing: Promise<void> | null = null
@@ -140,7 +139,7 @@ class Calls {
     this.#life.catch(ignore)
   }
 
-  /** For the first thread: its failure is the caller's. */
+  /** Starts the first thread; if that fails, the caller gets the error. */
   async open(onLocked: () => Promise<void>): Promise<SchemaUpgrade | null> {
     const { life, upgrade } = await this.#begin(onLocked)
     this.#life = Promise.resolve(life)
@@ -152,7 +151,7 @@ class Calls {
     return await (await this.#life).ask(make)
   }
 
-  /** The same; when the signal fires, a reading that goes on in pieces ends with `StoreStopped`. */
+  /** The same; when the signal fires, a reading in pieces ends with `StoreStopped`. */
   async askUntil(make: Parameters<AskStore>[0], signal: AbortSignal): Promise<unknown> {
     if (signal.aborted) throw new StoreStopped('the read was cancelled')
     const life = await this.#life
@@ -182,7 +181,7 @@ class Calls {
     )
   }
 
-  /** Records as they end; with `allStates` also as they are admitted. The result ends it. */
+  /** Calls the listener with records as they end, with `allStates` also as they are admitted. Call the result to stop. */
   followRecords(listener: (records: RequestRecord[]) => void, allStates: boolean): () => void {
     const ended = (records: RequestRecord[]) => {
       const wanted = records.filter(({ state }) => state !== 'admitted')
