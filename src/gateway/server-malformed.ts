@@ -8,20 +8,20 @@ import { Arrival } from './request/arrival.ts'
 import { explainMalformed, type ParserError } from './request/explain-malformed.ts'
 import type { Traffic } from './thread/traffic.ts'
 
-/** How long bytes that nobody wants are still taken in, so that the answer arrives. */
+/** How long unwanted bytes are still received, so that the answer reaches the client. */
 const lingerMs = 1000
 
-/** Bytes that are no HTTP request. */
+/** Answers bytes that are no valid HTTP request. */
 export function rejectMalformed(traffic: Traffic, error: ParserError, socket: Socket): void {
   // Rejected already: what still arrives fails to parse again.
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  // Nobody asked anything: an answer now would be taken for that of the first request.
+  // Nothing was sent: the client would take an answer for that to its first request.
   if (socket.bytesRead === 0) return void socket.destroy()
   const open = traffic.requestsOn(socket)
-  // Its client closed in the middle of its body: nobody waits for an answer.
+  // The client closed in the middle of a body: it does not wait for an answer.
   if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
-  // What came whole has its answer, whatever follows it.
+  // Requests that arrived whole are answered, whatever follows them.
   if (open.length > 0 && open.every(({ request }) => request.complete)) return answerLast(open, socket)
   // Only a request that is still being read can be rejected: any other would get these bytes into its answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
@@ -29,26 +29,26 @@ export function rejectMalformed(traffic: Traffic, error: ParserError, socket: So
   writeRejection(arrival, explainMalformed(error), socket).catch(() => socket.destroy())
 }
 
-/** The connection ends behind the answers to what came whole: a body longer than its head says, or more behind a `connection: close`. */
+/** Closes the connection after the answers to complete requests, whose bodies were followed by more bytes than their heads announce. */
 function answerLast(open: readonly Arrival[], socket: Socket): void {
   const { response } = open.reduce((last, each) => (each.trace.started > last.trace.started ? each : last))
-  // Its own word, or said already: each further piece fails to parse anew.
+  // It is the last already, by its own header or by an earlier call: each further piece of the bytes fails to parse again.
   if (!response.shouldKeepAlive) return
   if (response.headersSent) response.once('close', () => closeSoon(socket))
   response.shouldKeepAlive = false
 }
 
-/** Node has no response for a head that it could not read: this one only carries the record. */
+/** Node makes no response for a head that it cannot read; this one only carries the record. */
 function unreadArrival(gateway: Gateway, socket: Socket): Arrival {
   const request = new http.IncomingMessage(socket)
   return new Arrival(gateway, request, new http.ServerResponse(request), socket.remoteAddress ?? null)
 }
 
-/** By hand, since the parser has given the connection up. The OpenAI shape serves all: there is no path to tell a lane by. */
+/** Written by hand, since Node's parser has given up the connection. In OpenAI's shape: without a path there is no lane. */
 async function writeRejection(arrival: Arrival, reason: Fault, socket: Socket): Promise<void> {
   const { status, headers, body } = defaultLane.renderError(reason, arrival.id)
   const settled = settle(arrival, endOfFault(reason))
-  // What runs for it ends at once: the answer is written here.
+  // Whatever still works on the request must end: its answer is written here.
   arrival.abort.disconnect()
   await settled
   const own = [
@@ -62,7 +62,7 @@ async function writeRejection(arrival: Arrival, reason: Fault, socket: Socket): 
   closeSoon(socket)
 }
 
-/** Closed with bytes unread, the connection would be reset and the client would never see the answer. */
+/** Closes the connection after receiving for a while: with unread bytes it would be reset, and the client would not see the answer. */
 export function closeSoon(socket: Socket): void {
   socket.end()
   socket.removeAllListeners('data').resume()

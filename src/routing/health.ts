@@ -31,22 +31,22 @@ const latencyAt = limitsAt + poolLimit
 const targetWords = latencyAt + latencyWords
 
 export type HealthView =
-  /** `since`: of a target whose trouble ended then. */
+  /** `since`: when the trouble of the target ended. */
   | { state: 'ready'; since?: number }
   /** The breaker has been open long enough: one request may probe. */
   | { state: 'half-open'; trouble?: Trouble }
   /** Another request is probing. */
   | { state: 'probing'; until: number; trouble?: Trouble }
-  /** `caller`: only the calls of the caller that was asked for, whose own have failed. */
+  /** `caller`: open only for this caller, whose own calls have failed. */
   | { state: 'open'; until: number; trouble?: Trouble; caller?: true }
-  /** No call has succeeded lately, but all that failed were one caller's: others may try. */
+  /** No call has succeeded lately, but only one caller's calls have failed: others may try. */
   | { state: 'doubtful'; trouble: Trouble }
   /** Every credential that could be used met a limit of this model: a last resort. */
   | { state: 'limited'; until: number }
   /** Every credential of the pool is cooling down. `exhausted`: since its account is out of quota. */
   | { state: 'cooling-down'; until: number; exhausted: boolean }
 
-/** How a call got in. It is handed back with the call's outcome. */
+/** How a call was let in. It is given back with the call's outcome. */
 export interface CallEntry {
   slot: number
   row: number
@@ -54,7 +54,7 @@ export interface CallEntry {
   target: Passage | null
 }
 
-/** What a call's end says of the provider as such (connections) and of the model that it asked for (answers). */
+/** What the end of a call says about the provider itself (connections) and about the model that was asked (answers). */
 export interface CallOutcome {
   provider: Outcome
   target: Outcome
@@ -63,7 +63,7 @@ export interface CallOutcome {
 }
 
 /**
- * What all threads together know about each provider, by its slot, and each model there. Times are epoch milliseconds
+ * What all threads together know about each provider, by its slot, and each of its models. Times are epoch milliseconds
  * (`Date.now()`): one clock for all threads. A slot beyond the memory throws a `RangeError`. `caller` is a key's id; null: its
  * failures count for all, as in a gateway with a single key.
  */
@@ -77,33 +77,31 @@ export interface Health {
     target?: HealthTarget | null,
     caller?: string | null,
   ): HealthView
-  /** Of a model alone, whatever is known of its provider. */
+  /** The state of a model, whatever its provider's is. */
   viewTarget(target: HealthTarget, now: number): HealthView
-  /** Called just before a call is sent. Null: not now, take the next target. `mayProbe` false: its client may never finish it. */
+  /** Call it just before sending. Null: not now, take the next target. `mayProbe` false: the client may never complete its request. */
   enter(target: HealthTarget, caller: string | null, now: number, mayProbe?: boolean): CallEntry | null
-  /** Once for each entry. What it set off is for the control plane. */
+  /** Once for each entry. Returns what the control plane should check. */
   record(entry: CallEntry, target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip
-  /** After `record`: the answer had begun well, and broke off. */
+  /** After `record`: the answer has broken off after a good beginning. */
   recordBreak(target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip
-  /** In its place, where the call ended without one. */
+  /** In place of `record`, for a call that ended without an outcome. */
   abandon(entry: CallEntry): void
-  /** Releases the probes of a dead thread. Never call it for one that runs. */
+  /** Releases the probes of a crashed thread. Never call it for a running one. */
   abandonAll(thread: number): void
-  /** Keeps calls of everybody away as after repeated failures: the check found what calls had found. */
+  /** Keeps everybody's calls away, as after repeated failures: the check has failed like the calls. */
   open(slot: number, now: number, cause: number): void
   /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
   markReady(slot: number): void
-  /** True for the first answer since `markReady`, for one of all threads. */
+  /** True for the first answer since `markReady`, on one thread only. */
   markAnswered(slot: number, now: number): boolean
   /** No call uses the credential until then. Never shortens a cooldown. `exhausted`: its account is out of quota. */
   coolDownCredential(slot: number, index: number, until: number, exhausted?: boolean): void
-  /** The same for one model, as long as another credential or target can serve. */
+  /** The same for one model, as long as another credential or target can serve it. */
   limitCredential(target: HealthTarget, index: number, until: number): void
-  /**
-   * Where no check can prove a credential: rejections of two callers, or five in a row, make it cool down until then. True: they did.
-   */
+  /** For a credential that no check can prove: rejections of two callers, or five in a row, cool it down. True: they did now. */
   suspectCredential(slot: number, index: number, caller: string, until: number): boolean
-  /** It was accepted. */
+  /** The provider accepted it: earlier rejections no longer count. */
   trustCredential(slot: number, index: number): void
   /** Whether no call uses the credential now. */
   isCoolingDown(slot: number, index: number, now: number): boolean
@@ -130,7 +128,7 @@ export function createHealthMemory(slots: number): SharedArrayBuffer {
 
 const ready: HealthView = Object.freeze({ state: 'ready' })
 
-/** `thread` is the caller's own column, as in the counters; null for whoever sends nothing. `onTarget` hears of each new row. */
+/** `thread`: this thread's column, as in the counters; null for a thread that sends no calls. `onTarget` is called for each new row. */
 export function attachHealth(
   buffer: SharedArrayBuffer,
   thread: number | null = null,
@@ -299,7 +297,7 @@ class SharedHealth implements Health {
     })
   }
 
-  /** 0: one of the credentials that are not cooling down has met no limit of the model. */
+  /** When a credential can be used for the model again; 0: one can now. */
   #limitEnds(slot: number, row: number, count: number, now: number): number {
     let soonest = Number.POSITIVE_INFINITY
     for (let index = 0; index < Math.min(Math.max(count, 1), poolLimit); index++) {
@@ -356,7 +354,7 @@ function viewBreaker(breakers: CallerBreakers, row: number, now: number, caller:
 
 const suspicionsInARow = 5n
 
-/** How often in a row, and whose calls: in one word. True: enough, and counting begins anew. */
+/** Counts rejections in a row, and whose calls they were, in one word. True: these are enough; counting starts again. */
 function suspect(words: BigInt64Array, place: number, caller: string): boolean {
   const own = rowId(0, caller) >> 3n
   for (;;) {

@@ -28,13 +28,13 @@ export { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } 
 export interface PlanQuery extends TargetQuery, KeyScope {
   /** null: the call names none (contract.md rule 2). */
   model: string | null
-  /** Of many requests in one call, which goes to one provider: what they name besides. */
+  /** For a call with several requests, which all go to one provider: the other models that they name. */
   additionalModels?: readonly { name: string }[] | undefined
   /** The header `x-sp-provider`; chooses only for calls without a model. */
   providerName: string | null
-  /** What the call names lives there, and nowhere else. */
+  /** The only place that has the object which the call names. */
   pin?: Pin | null
-  /** Whether the key's policies let it see a model of that name; unset: all. */
+  /** Whether the key's policies let it see the model; absent: it sees all. */
   maySee?(model: string): boolean
   /** At least 0, less than 1. */
   random(): number
@@ -44,7 +44,7 @@ export interface PlanQuery extends TargetQuery, KeyScope {
 export type Plan =
   /** At least one candidate, in the order in which they are to be tried. `route` is null for a call without a model. */
   | { fault: null; route: SnapshotRoute | null; candidates: Candidate[]; skipped: Skipped[]; signals: Signal[] }
-  /** `operatorNote` is for operators only; it stands among the signals too. */
+  /** `operatorNote` is for operators only; it is among the signals, too. */
   | {
       fault: Fault
       route: SnapshotRoute | null
@@ -54,14 +54,14 @@ export type Plan =
       operatorNote: string | null
     }
 
-/** Where a call may go, in order, and why. Pure: the same for a request and for `routes explain`. */
+/** Where a call may go, in order, and why. A pure function, used for requests and for `routes explain`. */
 export function plan(query: PlanQuery, compiled: CompiledRoutes): Plan {
   if (query.additionalModels !== undefined) return planTogether(query, query.additionalModels, compiled)
   if (query.pin) return planPinned(query, query.pin, compiled)
   return query.model === null ? planWithoutModel(query, compiled) : planModel(query, query.model, compiled)
 }
 
-/** The providers that all of the models lead to, in the order that the first of them has. */
+/** The targets whose providers serve all of the models, in the order of the first model. */
 function planTogether(
   { additionalModels: _, ...query }: PlanQuery,
   additional: readonly { name: string }[],
@@ -75,7 +75,7 @@ function planTogether(
   const candidates = first.candidates.flatMap((candidate) => {
     const names = others.map((other) => nameAt(other.candidates, candidate.provider))
     if (!names.every((name) => name !== null)) return []
-    // Translated, the call names its own model and no other.
+    // A translated call has only one model.
     return [candidate.translated === null ? { ...candidate, additionalUpstreamModels: names } : candidate]
   })
   const signals = [...first.signals, ...others.flatMap((other) => other.signals)]
@@ -139,7 +139,7 @@ function planPinned(query: PlanQuery, pin: Pin, compiled: CompiledRoutes): Plan 
   return { fault: null, route: found.route, candidates: [found.candidate], skipped: [], signals }
 }
 
-/** What met a limit of its provider waits until nothing else is left. */
+/** Targets that have met a limit of their provider come last. */
 function lastResortsLast(candidates: Candidate[]): Candidate[] {
   if (!candidates.some(({ lastResort }) => lastResort)) return candidates
   const left = candidates.filter(({ lastResort }) => !lastResort)

@@ -17,13 +17,13 @@ import type { ReplicaRequest } from './replica/replica-types.ts'
 import type { OpenStore } from './sqlite/open.ts'
 import { callTable, type TableCall } from './tables.ts'
 
-/** Between passes while there is traffic; whoever lists records asks for a pass of their own. */
+/** Pause between passes while there is traffic. A list of records asks for a pass of its own. */
 const ingestEveryMs = 250
-/** While there is none, and nobody follows: a journal that stands still is looked at less and less often. */
+/** Longest pause while there is no traffic and no follower: it grows up to this. */
 const idleEveryMs = 1000
-/** A log that is moved seldom is moved cheaply: most of its pages have changed several times by then. */
+/** A large write-ahead log is cheaper to checkpoint: most of its pages have changed several times by then. */
 const checkpointAtBytes = 16 * 1024 * 1024
-/** While there is time, so that a start after a crash has little to go through. */
+/** While there is no traffic, so that a start after a crash has little to recover. */
 const idleCheckpointAtBytes = 1024 * 1024
 
 interface SessionData {
@@ -34,11 +34,11 @@ interface SessionData {
   sharesRecords?: boolean
 }
 
-/** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
+/** An open store: answers calls, ingests the journal, and makes checkpoints in between. */
 export class StoreSession {
-  /** Who is told of what ingestion brings in. */
+  /** Gets what ingestion brings in. */
   readonly audience: Audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
-  /** Whose segments are still written. Until it is told, the session takes all threads of its boot for alive. */
+  /** Which threads still write segments. Until the control plane says so, all threads of this boot count as running. */
   writers: Writers
   readonly #store: OpenStore
   readonly #data: SessionData
@@ -52,7 +52,7 @@ export class StoreSession {
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
-  /** When the last pass that came to its end began. */
+  /** When the last complete pass began. */
   #storedAt: number | null = null
   #checkpointTrouble: string | null = null
   #looking: Promise<void> | null = null
@@ -78,20 +78,20 @@ export class StoreSession {
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 
-  /** Before the first record is stored it stands fast whether it is to be shipped. */
+  /** Opens the outbox before the first record is stored, so that none is stored without being shipped. */
   async start(): Promise<void> {
     await this.#beginOutbox()
     this.#pollIn(ingestEveryMs)
     this.#upkeep.start()
   }
 
-  /** How long records and bodies are kept, and how much, from now on. */
+  /** Sets how long records and bodies are kept, and how much of them. */
   keepRecords(retention: Retention): void {
     this.#mostBytes = retention.mostBytes
     this.#upkeep.keep(retention)
   }
 
-  /** What becomes free goes back to the file system soon. */
+  /** Removes records or bodies; the freed space goes back to the file system soon after. */
   async purge(question: PurgeQuestion, countBelow?: string): Promise<PurgeSlice> {
     const slice = await purge(this.#store.connection, question, countBelow)
     if (slice.before === null) this.#upkeep.soon()
@@ -107,7 +107,7 @@ export class StoreSession {
     return await callTable(this.#store.connection, call)
   }
 
-  /** A node alone never asks. */
+  /** Only for nodes of a cluster. */
   async replica(request: ReplicaRequest): Promise<unknown> {
     this.#replica ??= new Replica(this.#store.connection, this.#store.schemaVersion)
     const answer = await this.#replica.answer(request)
@@ -125,8 +125,8 @@ export class StoreSession {
   }
 
   /**
-   * A pass that began after this call. While one runs, all who ask share the next: the running one may be past the
-   * entries they wait for.
+   * Waits for a pass that begins after this call. While one runs, all callers share the next: the running one may be past the entries that
+   * they wait for.
    */
   async ingest(): Promise<number> {
     if (!this.#running) return await this.#begin()
@@ -151,7 +151,7 @@ export class StoreSession {
     }
   }
 
-  /** What runs is finished first; what the journal still holds is read at the next start. */
+  /** Waits for work in progress. What the journal still holds is read at the next start. */
   async close(): Promise<void> {
     this.#closing = true
     clearTimeout(this.#polling)
@@ -202,13 +202,13 @@ export class StoreSession {
   }
 
   #noteUnread(error: unknown): number {
-    // A database that cannot be written says so itself, and stops saying so by itself.
+    // The connection reports by itself that the database cannot be written, and when it can again.
     if (this.#store.connection.trouble === null)
       this.#ingestTrouble = `the journal is not being read: ${errorText(error)}`
     return 0
   }
 
-  /** What it finds stands in the connection's trouble. */
+  /** Checks the database; the connection's `trouble` holds the result. */
   #look(): void {
     this.#looking ??= this.#store.connection
       .look()

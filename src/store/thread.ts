@@ -11,11 +11,11 @@ import { openStore } from './sqlite/open.ts'
 import { toPlainError } from './store-error.ts'
 import { trimHeapAfterStart } from './trim-heap.ts'
 
-/** The store's own thread: SQLite is synchronous, and here it stalls nobody but the store. */
+/** The store's own thread: SQLite is synchronous, and here it blocks nothing but the store. */
 async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   let crashing = false
   const post = (message: StoreMessage): void => {
-    // What still runs on the way to the end finds half of everything gone: its answers would mislead.
+    // Work that still runs during a crash finds half of everything closed: its answers would mislead.
     if (!crashing) port.postMessage(message)
   }
   process.on('uncaughtException', (error) => {
@@ -26,7 +26,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   const file = { path: data.databasePath, nativeBinding: data.nativeBinding }
   const lock = await lockDatabase(file)
   post({ kind: 'locked' })
-  // `open`: nothing else is asked before the store has said that it is ready.
+  // The first message is `open`; others come only once the store has said that it is ready.
   await once(port, 'message')
   mkdirSync(data.journalDirectory, { recursive: true, mode: 0o700 })
   const store = await openStore(file)

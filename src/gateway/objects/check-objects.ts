@@ -13,8 +13,8 @@ const earlierWork = loadOnce(() => import('./earlier-work.ts'))
 const keptResponses = loadOnce(() => import('../responses/take-kept.ts'))
 
 /**
- * Before anything is planned: whether the caller may name what the call names. Resolves to whether the request goes on, which
- * then has its `pin`; what is rejected has its answer.
+ * Checks, before the plan, whether the caller owns the objects that the call names. True: the request goes on, with its `pin`. False: the
+ * request has been answered.
  */
 export async function checkObjects(call: Call): Promise<boolean> {
   const names = namedObjects(call)
@@ -35,7 +35,7 @@ export async function checkObjects(call: Call): Promise<boolean> {
     return true
   }
   const kept = isPerhapsKept(found, names) ? await takeKept(call, names) : null
-  // What it named stands in its body now; what it names besides is checked as usual.
+  // The stored responses that it named are part of its body now; other objects are checked as usual.
   if (kept === 'whole') {
     if (found.kind === 'refused') call.trace.routingSignals.splice(signals, 1)
     return await checkObjects(call)
@@ -49,7 +49,7 @@ export async function checkObjects(call: Call): Promise<boolean> {
 const none: readonly Reference[] = []
 const noBody = Buffer.alloc(0)
 
-/** What the call names: in its path, and in its query and body as the lane reads them. */
+/** The objects that the call names, in its path, query and body. */
 function namedObjects({ match, inspection, body }: Call): readonly Reference[] | Fault {
   const { upload } = body
   const { endpoint } = match
@@ -66,13 +66,13 @@ function namedObjects({ match, inspection, body }: Call): readonly Reference[] |
   return inside.length === 0 ? none : inside
 }
 
-/** What is kept is in no index, so one that cannot be asked says nothing of it. */
+/** Responses that the gateway itself stores are not in the index: they may exist although the index has none, or cannot be asked. */
 function isPerhapsKept(found: Exclude<Ownership, { kind: 'owned' }>, names: readonly ObjectName[]): boolean {
   if (found.kind === 'missing') return mayBeKept(found.name)
   return found.fault.code === 'object_index_unavailable' && names.some(mayBeKept)
 }
 
-/** Of translated answers (`src/gateway/responses/`). */
+/** The gateway stores responses of translated answers (`src/gateway/responses/`). */
 function mayBeKept({ type }: ObjectName): boolean {
   return type === 'response' || type === 'item'
 }
@@ -81,7 +81,7 @@ async function takeKept(call: Call, names: readonly ObjectName[]) {
   return await (await keptResponses()).takeKept(call, names)
 }
 
-/** With what the files refer to that are given to be carried out. */
+/** Includes the objects that a batch's input files refer to. */
 async function findAll(call: Call, names: readonly Reference[]): Promise<Ownership> {
   const found = await findOwner(call, names)
   const asksMany = call.match.endpoint.batchAsks !== undefined
@@ -92,7 +92,7 @@ async function findAll(call: Call, names: readonly Reference[]): Promise<Ownersh
   return await checkInputs(call, names, inputs, found)
 }
 
-/** As if the provider had said it: nobody learns here what others have. */
+/** Answers as the provider would if the object did not exist, so that no client learns what others have. */
 export async function answerNotFound(call: Call, name: ObjectName, why: string): Promise<void> {
   call.trace.routingSignals.push({ rule: 'object', verdict: 'deny', text: why })
   const rendered = call.lane.objects.notFound(call.match, name, call.id)

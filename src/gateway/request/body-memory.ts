@@ -1,11 +1,11 @@
 import { poison } from '../../core/fault-point.ts'
 import type { BorrowedBody } from '../../providers/contract.ts'
 
-/** Of one piece; what a body does not reach of it, the operating system never provides. */
+/** Size of one piece. The operating system provides only the part of it that a body has used. */
 const pieceBytes = 8 * 1024 * 1024
-/** Smaller bodies cost less than keeping account of them. */
+/** For smaller bodies, memory of their own is cheaper than a lease. */
 export const smallestBody = 128 * 1024
-/** At most so many pieces are leased at once; a further body takes memory of its own. All are kept for later bodies, for so long. */
+/** At most this many pieces are leased at once; further bodies take memory of their own. Unused pieces are kept for `keptMs`. */
 const mostPieces = 8
 const keptMs = 5_000
 
@@ -19,7 +19,7 @@ export class BodyMemory {
   #out = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** For a body of so many bytes; null where it takes its own memory. */
+  /** For a body of that many bytes; null: it must take memory of its own. */
   lease(bytes: number): BodyLease | null {
     if (bytes < smallestBody || bytes > pieceBytes || this.#out === mostPieces) return null
     const piece = this.#free.pop() ?? Buffer.allocUnsafeSlow(pieceBytes)
@@ -27,7 +27,7 @@ export class BodyMemory {
     return new BodyLease(piece, this)
   }
 
-  /** The lease has ended; null where the piece may still be read. */
+  /** Takes a piece back; null: it may still be read, and is left to the garbage collector. */
   release(piece: Buffer | null): void {
     this.#out--
     if (poison !== null) piece?.fill(poison)
@@ -42,7 +42,7 @@ export class BodyMemory {
   }
 }
 
-/** The piece of one body, and who reads it. It is used again only if nobody reads it when its request ends. */
+/** One body's piece of memory and its readers. It is reused only if nothing reads it any more when the request ends. */
 export class BodyLease implements BorrowedBody {
   readonly #memory: BodyMemory
   readonly #piece: Buffer
@@ -55,7 +55,7 @@ export class BodyLease implements BorrowedBody {
     this.#memory = memory
   }
 
-  /** No more than was asked for: Node's parser reads on only as far as the body was announced. */
+  /** Never more bytes than were leased: Node's parser stops at the announced length. */
   add(chunk: Buffer): void {
     this.size += chunk.copy(this.#piece, this.size)
   }
@@ -64,7 +64,7 @@ export class BodyLease implements BorrowedBody {
     this.size += this.#piece.write(text, this.size)
   }
 
-  /** `copyTo` returns the index behind what it has written. */
+  /** `copyTo` returns the index after the last byte that it wrote. */
   addWritten(written: { copyTo(target: Buffer, start: number): number }): void {
     this.size = written.copyTo(this.#piece, this.size)
   }

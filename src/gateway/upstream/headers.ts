@@ -1,4 +1,7 @@
-/** Header hygiene, both ways, and the provider's credential kept out of what comes down (product.md section 2, wire/lanes.md sections 1.5, 2.5, 3.6). Unknown headers pass. */
+/**
+ * Which headers pass, up and down, and how the provider's credential is kept out of what comes down (product.md section 2, wire/lanes.md
+ * sections 1.5, 2.5, 3.6). Unknown headers pass.
+ */
 
 import { holdsGatewayKey, keyPrefix } from '../../core/gateway-key.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -15,7 +18,7 @@ const hopByHop = [
   'upgrade',
 ]
 
-/** Never sent up: credentials of any form, the client's own way here, and what only its account would mean. */
+/** Never sent up: credentials of any form, headers about the client's way to the gateway, and the names of the client's own account. */
 const keptFromProvider = new Set([
   ...hopByHop,
   'host',
@@ -26,9 +29,9 @@ const keptFromProvider = new Set([
   'api-key',
   'x-goog-api-key',
   'x-goog-user-project',
-  // A JSON body goes up as it was read.
+  // The gateway sends a JSON body up uncompressed.
   'content-encoding',
-  // A part of an answer would look broken or come without its usage (downloads: `passRange`), and another method would be another call.
+  // A range of an answer would look broken or lack its usage (for downloads see `passRange`); another method would be another call.
   'range',
   'if-range',
   'x-goog-fieldmask',
@@ -41,7 +44,7 @@ const keptFromProvider = new Set([
   'forwarded',
   'via',
   'x-real-ip',
-  // Usage is read from the answer on its way: it must come uncompressed.
+  // The gateway reads usage from the answer, so it must be uncompressed.
   'accept-encoding',
   'openai-organization',
   'openai-project',
@@ -49,7 +52,7 @@ const keptFromProvider = new Set([
 ])
 const keptFromProviderPrefixes = ['x-sp-', 'x-forwarded-', 'cf-', 'sec-']
 
-/** Never handed down: who the provider's account is, and what belongs to the provider's own front. */
+/** Never sent down: headers that name the provider's account, and those of the provider's own proxies. */
 const keptFromClient = new Set([
   ...hopByHop,
   'content-length',
@@ -74,7 +77,7 @@ const keptFromClient = new Set([
   'x-served-by',
   'retry-after',
   'retry-after-ms',
-  // A client would follow them with its gateway key, past the gateway.
+  // A client would follow these with its gateway key, bypassing the gateway.
   'location',
   'content-location',
   'refresh',
@@ -90,8 +93,8 @@ const keptFromClientPrefixes = [
 ]
 
 /**
- * The client's headers that go up, as a flat list, followed by `own` (the provider's), which replace any of the same
- * name, and by `defaults`, which do not. A header that holds the presented key, or any gateway key, in its name or value does not go up.
+ * The headers to send up, as a flat list: the client's, then `own` (the provider's), which replace any of the same name, then `defaults`,
+ * which do not. A header with the presented key, or any gateway key, in its name or value is left out.
  */
 export function headersUp(
   raw: readonly string[],
@@ -117,20 +120,20 @@ export function headersUp(
   return result
 }
 
-/** As long as a gateway key: shorter ones are not looked through. */
+/** Length of a gateway key: shorter values cannot hold one. */
 const keyLength = keyPrefix.length + 49
 
 function carriesKey(name: string, value: string): boolean {
   return (name.length >= keyLength && holdsGatewayKey(name)) || (value.length >= keyLength && holdsGatewayKey(value))
 }
 
-/** Servers that hand headers on in CGI's manner read `_` as `-`. */
+/** Also compares `_` as `-`, as servers do that pass headers on like CGI. */
 function isKeptFromProvider(name: string): boolean {
   const read = name.includes('_') ? name.replaceAll('_', '-') : name
   return keptFromProvider.has(read) || startsWithAny(read, keptFromProviderPrefixes)
 }
 
-/** For a download, which can be asked for in parts. */
+/** Sends up the client's range, for downloads. */
 export function passRange(raw: readonly string[], headers: string[]): void {
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase()
@@ -153,14 +156,14 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
   return result
 }
 
-/** For a trace context that is not valid: both of its headers. */
+/** Without both headers of a trace context. */
 export function withoutTrace(headers: readonly string[]): string[] {
   return headers.filter((_text, index) => !/^trace(?:parent|state)$/.test(headers[index - (index % 2)] ?? ''))
 }
 
 const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 'x-rate-limit-']
 
-/** For a key with limits of its own: what the provider says is of an account that many share. */
+/** Without the provider's rate limits, for a key with limits of its own: the provider's are those of an account that many share. */
 export function withoutRateLimits(headers: readonly string[]): readonly string[] {
   const isOfLimits = (name: string | undefined) => startsWithAny(name ?? '', rateLimitPrefixes)
   if (!headers.some((name, index) => index % 2 === 0 && isOfLimits(name))) return headers
@@ -191,7 +194,7 @@ export function findHeader(raw: readonly string[], wanted: string): string | nul
 
 const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
 
-/** The provider's own id for the call, which its support asks for, also where the gateway answers in its place. */
+/** The provider's own id for the call, which its support asks for. */
 export function findRequestId(headers: readonly string[]): string | null {
   for (const name of requestIdHeaders) {
     const id = findHeader(headers, name)
@@ -200,18 +203,18 @@ export function findRequestId(headers: readonly string[]): string | null {
   return null
 }
 
-/** A credential as a provider may say it again. */
+/** The forms in which a provider may repeat a credential. */
 interface Spellings {
   texts: readonly string[]
   shortest: number
-  /** How each of them begins: one look that nearly every header passes. null: there is nothing to hide. */
+  /** Matches the beginning of each form: nearly every header needs only this test. null: there is nothing to hide. */
   beginnings: RegExp | null
 }
 
 const beginning = 8
 const known = new WeakMap<Secret, Spellings>()
 
-/** The same list where no header holds the credential; else without those that do, whose names `hidden` is told. */
+/** The same list if no header holds the credential; else a list without those that do, and `hidden` gets their names. */
 export function hideInHeaders(headers: string[], secret: Secret, hidden: (names: string[]) => void): string[] {
   const { beginnings, shortest } = spellingsOf(secret)
   if (beginnings === null || !headers.some((text) => text.length >= shortest && beginnings.test(text))) return headers
@@ -220,7 +223,7 @@ export function hideInHeaders(headers: string[], secret: Secret, hidden: (names:
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
-    // A name that is the credential must not be told either.
+    // A name that holds the credential must not be shown either.
     if (holds(secret, name)) left.push('one whose name it was')
     else if (holds(secret, value)) left.push(name)
     else kept.push(name, value)
@@ -230,14 +233,14 @@ export function hideInHeaders(headers: string[], secret: Secret, hidden: (names:
   return kept
 }
 
-/** The text with the credential made unreadable in every spelling; the same where none stands in it. */
+/** Replaces the credential in each of its forms by `***`. */
 export function hideInText(text: string, secret: Secret): string {
   const { texts, beginnings } = spellingsOf(secret)
   if (beginnings === null || !beginnings.test(text)) return text
   return texts.reduce((left, spelling) => left.replaceAll(spelling, '***'), text)
 }
 
-/** Names are in lower case, whatever they were. */
+/** Ignores case: header names are in lower case. */
 function holds(secret: Secret, text: string): boolean {
   const lower = text.toLowerCase()
   return spellingsOf(secret).texts.some((spelling) => lower.includes(spelling.toLowerCase()))
@@ -259,7 +262,7 @@ function quoteForm(text: string): string {
   return text.replaceAll(/\W/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Longest first, so that none is found within another. Whoever spells it in a way of his own cannot be read. */
+/** Longest first, so that none is found within another. Other spellings are not found. */
 function spell(text: string): string[] {
   const bytes = Buffer.from(text)
   const hex = bytes.toString('hex')
@@ -278,7 +281,7 @@ function spell(text: string): string[] {
     .concat(plain)
 }
 
-/** What of it is the same in whatever text it stands, as far as that text's place is `offset` beyond a multiple of three. */
+/** The part of its Base64 that does not depend on the text around it, if it begins `offset` bytes after a multiple of three. */
 function inBase64(bytes: Buffer, offset: number): string[] {
   const whole = Buffer.concat([Buffer.alloc(offset), bytes])
   const end = Math.floor((whole.length * 8) / 6)

@@ -9,7 +9,7 @@ import { type Plan, plan } from '../../routing/plan.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
 
-/** The candidates of a call, in order; what decided is on its record. */
+/** The candidates of a call, in order; writes the reasons to its record. */
 export function planFor(call: Call): Plan {
   const { model, additionalModels } = call.inspection
   const found = planModel(call, model, call.pin, additionalModels)
@@ -22,7 +22,7 @@ export function planFor(call: Call): Plan {
   return planned
 }
 
-/** Where a policy denies models without a price. */
+/** Drops candidates without a price, if a policy denies them. */
 export function withoutUnpriced(call: Call, found: Plan, names: readonly (string | null)[]): Plan {
   const { unpriced } = call.arrival
   const models = names.filter((name) => name !== null)
@@ -30,7 +30,7 @@ export function withoutUnpriced(call: Call, found: Plan, names: readonly (string
   return denyUnpriced(found, { models, policy: unpriced.policy, isPriced: (candidate) => isPriced(call, candidate) })
 }
 
-/** What needs no price counts as priced: calls without tokens, and providers within the gateway. */
+/** Calls without tokens and the built-in provider need no price, and count as priced. */
 export function isPriced({ gateway, match }: Call, candidate: Candidate): boolean {
   const { provider, upstreamModel, additionalUpstreamModels = [] } = candidate
   const live = gateway.model.configuration.providers.get(provider.id)
@@ -38,7 +38,7 @@ export function isPriced({ gateway, match }: Call, candidate: Candidate): boolea
   return [upstreamModel, ...additionalUpstreamModels].every((model) => gateway.model.priceOf(live, model) !== null)
 }
 
-/** Records nothing: also for what a request names besides its model. */
+/** Plans for one model without writing to the record, also for additional models that a request names. */
 export function planModel(
   call: Call,
   model: string | null,
@@ -72,10 +72,10 @@ export function planModel(
   )
 }
 
-/** Shorter prompts are cached nowhere. */
+/** Providers cache no shorter prompts. */
 const leastBytes = 1024 * bytesPerToken
 
-/** Whether it matters where the conversation has been: there is a choice, and the route or the request asks for it. */
+/** Whether to send the conversation where it was before: there is a choice, and the route or the request asks for it. */
 export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan): boolean {
   if (route === null || pin !== null || !offersChoice(candidates)) return false
   const { bytes } = body
@@ -84,7 +84,7 @@ export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan)
   return signedReasoning !== undefined && mayBeSigned(bytes, signedReasoning)
 }
 
-/** Of a request that an operator sends again to a provider of their choice. */
+/** The provider to which an operator sends a request again. */
 function chosenPlace({ onlyProviderId }: SnapshotKey): Pin | null {
   if (onlyProviderId === undefined) return null
   return { providerId: onlyProviderId, credentialId: null, what: 'replay', chosen: true }
