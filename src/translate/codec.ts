@@ -84,8 +84,6 @@ export interface WriteContext {
   usage(): ReplyUsage | null
   /** Whether visible reasoning goes to chat clients as `reasoning_content`. */
   reasoningText: boolean
-  /** Gemini: the client asked for a stream without `alt=sse`, and gets the elements of an array. */
-  jsonArray?: boolean
   /** Responses: the gateway keeps the answer for the client to refer to. Left out: nobody does. */
   kept?: KeptState
   carriers: Carriers

@@ -9,14 +9,16 @@ import { writeFinish } from './finish.ts'
 import { PartWriter } from './part-writer.ts'
 import { writeHead, writeUsage } from './write-reply.ts'
 
-/** Chunks without names, comments or an end of their own, as SSE or as the elements of an array. Source: wire/streaming.md, section 4. */
+/**
+ * Events without names, comments or an end mark. For clients that ask without `alt=sse`, the gateway makes an array of them
+ * (`ArrayElements`). Source: wire/streaming.md, section 4.
+ */
 export class GenerateStreamWriter implements ReplyWriter {
   readonly #context: WriteContext
   readonly #sequence = new PartSequence()
   #start = { id: '', model: '' }
   #writer: PartWriter | null = null
   #stop: Stop = { reason: 'done', sequence: null, explanation: null }
-  #chunks = 0
 
   constructor(context: WriteContext) {
     this.#context = context
@@ -46,11 +48,11 @@ export class GenerateStreamWriter implements ReplyWriter {
       ...this.#parts.takeLogprobs(),
       ...(grounding !== null && { groundingMetadata: grounding }),
     }
-    return this.#chunk({ candidates: [candidate], ...writeUsage(this.#context) }) + (this.#isArray ? ']' : '')
+    return this.#chunk({ candidates: [candidate], ...writeUsage(this.#context) })
   }
 
   error(error: ReplyError): string {
-    return this.#write(writeGenerateError(error).body) + (this.#isArray ? ']' : '')
+    return this.#write(writeGenerateError(error).body)
   }
 
   get #parts(): PartWriter {
@@ -58,19 +60,11 @@ export class GenerateStreamWriter implements ReplyWriter {
     return this.#writer
   }
 
-  get #isArray(): boolean {
-    return this.#context.jsonArray === true
-  }
-
   #chunk(members: JsonObject): string {
     return this.#write({ ...members, ...writeHead(this.#start.id, this.#start.model, this.#context) })
   }
 
   #write(body: JsonObject): string {
-    const first = this.#chunks === 0
-    this.#chunks++
-    const text = writeDocument(body).toString()
-    if (this.#isArray) return `${first ? '[' : ',\r\n'}${text}`
-    return `data: ${text}\r\n\r\n`
+    return `data: ${writeDocument(body).toString()}\r\n\r\n`
   }
 }

@@ -4,6 +4,7 @@ import { SseFramer } from '../../../src/core/sse.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { AnswerStage } from '../../../src/gateway/answer/stage.ts'
 import type { AnswerTranslation } from '../../../src/gateway/translation/answer-translation.ts'
+import { ArrayElements } from '../../../src/gateway/translation/array-elements.ts'
 import { TranslationStage } from '../../../src/gateway/translation/translation-stage.ts'
 import type { Leg } from '../../../src/gateway/upstream/leg.ts'
 import type { EventReading } from '../../../src/lanes/contract.ts'
@@ -121,6 +122,14 @@ describe('a translated stream', () => {
     const sent = event(text('a'), text('b'))
     const first = said(stage.event(sent, sent.bytes, plain))
     expect(first).toBe('[{"said":"a"},\n{"said":"b"}')
+  })
+
+  it('closes that array after an error too, and an empty one', () => {
+    const elements = new ArrayElements()
+    const begun = elements.write(Buffer.from('data: {"said":"a"}\r\n\r\n'), false)
+    const broken = elements.write(Buffer.from('data: {"error":{}}\r\n\r\n'), true)
+    expect(JSON.parse(`${begun}${broken}`)).toEqual([{ said: 'a' }, { error: {} }])
+    expect(JSON.parse(new ArrayElements().write(Buffer.alloc(0), true).toString())).toEqual([])
   })
 })
 

@@ -159,23 +159,6 @@ describe('clients', () => {
     })
   })
 
-  it('get an array where they asked for one, closed after an error too', () => {
-    const array = (cut: boolean) =>
-      translateEvents('generate', 'chat', bits, writeContext({ jsonArray: true }), cut).join('')
-    const whole = JSON.parse(array(false))
-    expect(whole.at(-1).candidates[0].finishReason).toBe('STOP')
-    expect(
-      whole
-        .flatMap((one: { candidates: { content: { parts: { text?: string }[] } }[] }) =>
-          one.candidates[0]?.content.parts.map(({ text }) => text ?? ''),
-        )
-        .join(''),
-    ).toBe('I call.')
-    expect(JSON.parse(array(true)).at(-1).error).toMatchObject({ code: 500, status: 'INTERNAL' })
-    const empty = translateEvents('generate', 'chat', [], writeContext({ jsonArray: true }), true).join('')
-    expect(JSON.parse(empty)).toMatchObject([{ error: { code: 500 } }])
-  })
-
   it('see thoughts only where they ask for them', () => {
     const thinking = messageEvents(
       block(0, { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: 'Hm.' }),
