@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { listen } from '../support/listen.ts'
+import { until } from '../support/until.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -98,10 +99,6 @@ function answer(status: number, headers: Record<string, string | number>, body: 
 
 const octets = { 'content-type': 'application/octet-stream' }
 const large = Buffer.alloc(6_000_000, 'any bytes \x00\xff\r\n')
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 describe('a download', () => {
   it.each([true, false])('comes byte for byte (length told: %s)', async (told) => {

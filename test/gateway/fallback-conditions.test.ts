@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { closeServer, listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
+import { until } from '../support/until.ts'
 
 interface Answer {
   status?: number
@@ -103,7 +104,7 @@ describe('a route that falls back on content_filter', () => {
     expect(status).toBe(200)
     expect(text).toContain('second')
     expect(tried).toEqual(['first fallback', 'second answered'])
-    while (closed < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => closed >= 2)
   })
 
   it.each(refusals.filter(([, , { events }]) => events === undefined))(

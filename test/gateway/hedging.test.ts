@@ -9,6 +9,7 @@ import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { closeServer, listen } from '../support/listen.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
+import { until } from '../support/until.ts'
 import { answerChat, failChat } from './chat-answers.ts'
 
 type Act = (response: ServerResponse, number: number) => void
@@ -188,12 +189,12 @@ describe('a request whose first target is silent', () => {
       body: JSON.stringify({ model: 'fast', max_tokens: 100, messages: [] }),
       signal: control.signal,
     }).catch(() => null)
-    while ((stage.asked.other ?? 0) === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => (stage.asked.other ?? 0) > 0)
     control.abort()
     await call
-    while (stage.plane.records().length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => stage.plane.records().length > 0)
     expect(tried(stage.plane.records()[0] as RequestRecord)).toEqual(['slow aborted', 'other aborted'])
-    while (Object.keys(stage.cut).length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => Object.keys(stage.cut).length >= 2)
     const budget: Limit = {
       counter: 'pol_team workspace usd day',
       ...{ policy: 'team', scope: 'workspace', kind: 'usd', period: 'day', limit: 0, warns: false, perUser: false },

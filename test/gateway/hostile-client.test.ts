@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
+import { until } from '../support/until.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -73,10 +74,6 @@ function post(path: string, body: string, headers = ''): string {
 
 const small = JSON.stringify({ model: 'openai-model', messages: [] })
 const streamed = JSON.stringify({ model: 'openai-model', messages: [], stream: true })
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 describe('a request that no provider could be sent', () => {
   it('says nothing about the provider', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
+import { until } from '../support/until.ts'
 
 type LaneName = 'openai' | 'anthropic' | 'gemini'
 
@@ -286,7 +287,7 @@ describe('a client', () => {
 
 describe('after all of this', () => {
   it('nothing is left, and the next call is served', async () => {
-    while (plane.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => plane.inFlight() === 0)
     act = (socket) => socket.end(head + whole('openai'))
     expect((await call('openai')).status).toBe(200)
     expect(plane.health(0)).toEqual({ state: 'ready' })

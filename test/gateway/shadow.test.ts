@@ -9,6 +9,7 @@ import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { closeServer, listen } from '../support/listen.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
+import { until } from '../support/until.ts'
 import { answerChat, chatUsage, failChat } from './chat-answers.ts'
 
 type Act = (response: ServerResponse, body: string) => void
@@ -104,7 +105,7 @@ describe('a route with a shadow', () => {
   it('keeps no client waiting, and ends with the gateway', async () => {
     const { plane, seen } = await start(answerChat, () => {})
     const { id } = await ask(plane)
-    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => seen.length > 0)
     // One at a time, where there is little traffic: this one has no copy.
     const next = await ask(plane)
     expect(next.status).toBe(200)

@@ -8,6 +8,7 @@ import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { listen } from '../support/listen.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 import { type TakenCall, takeCall } from '../support/taken-call.ts'
+import { until } from '../support/until.ts'
 
 type Act = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -116,10 +117,6 @@ async function post(path: string, body: Buffer, headers: Record<string, string |
   const request = start(path, { 'content-length': body.length, ...headers })
   request.end(body)
   return answerOf(request)
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 const large = 8_000_000
