@@ -83,20 +83,29 @@ async function bundleProgram(common: ReturnType<typeof buildOptions>): Promise<M
   return metafile
 }
 
-/**
- * esbuild names the function that runs a module, where that is run when it is needed first, by the module's path. Nobody reads
- * that name, and in a data-plane thread they are 20 kB of text.
- */
 async function bundleThreads(common: ReturnType<typeof buildOptions>): Promise<Metafile> {
   const { metafile, outputFiles } = await build({ ...threadOptions(common), entryPoints: threads, write: false })
   for (const { path, text } of outputFiles) {
-    const code = text.replaceAll(/(?<=__(?:esm|commonJS)\(\{)"[^"]+"(?=\()/g, '""')
+    const code = shortenModuleNames(text)
     const output = metafile.outputs[relative(process.cwd(), path)]
     if (output === undefined) throw new Error(`${path} is no output of the bundle`)
     output.bytes = Buffer.byteLength(code)
     await writeFile(path, code)
   }
   return metafile
+}
+
+/**
+ * esbuild names the function that runs a module, where that is run when it is needed first, by the module's path, and its variable by
+ * the file. Nobody reads these names, and in a data-plane thread they are 45 kB of text.
+ */
+function shortenModuleNames(code: string): string {
+  if (code.includes('m_$')) throw new Error('a name of the bundle begins like the short ones of its modules')
+  const runners = Array.from(code.matchAll(/\b(\w+)=__(?:esm|commonJS)\(/g), ([, name = '']) => name)
+  const short = new Map(runners.map((name, index) => [name, `m_$${index.toString(36)}`]))
+  return code
+    .replaceAll(/(?<=__(?:esm|commonJS)\(\{)"[^"]+"(?=\()/g, '""')
+    .replaceAll(/(?<![\w$.])(?:init|require)_\w+/g, (name) => short.get(name) ?? name)
 }
 
 async function writeAsCommonJs({ path, text }: OutputFile, directory: string): Promise<void> {
