@@ -73,16 +73,19 @@ describe('a name that decides', () => {
     expect(readLine(Buffer.from(line))).toContain('must be written')
   })
 
-  it.each(['Model=b&model=a', 'model=a&deployment=b', 'intent=transcription&MODEL=b', 'call_id=c&%6Dodel%20=b'])(
-    'is refused in the query of a handshake: %s',
-    (query) => {
-      const { match } = find('SOCKET /v1/realtime')
-      expect(match.endpoint.socket!.handshake(match, `?${query}`, null)).toMatchObject({
-        code: 'invalid_request',
-        param: 'model',
-      })
-    },
-  )
+  it.each([
+    'Model=b&model=a',
+    'model=a&deployment=b',
+    'model=a&model[]=b',
+    'intent=transcription&MODEL=b',
+    'call_id=c&%6Dodel%20=b',
+  ])('is refused in the query of a handshake: %s', (query) => {
+    const { match } = find('SOCKET /v1/realtime')
+    expect(match.endpoint.socket!.handshake(match, `?${query}`, null)).toMatchObject({
+      code: 'invalid_request',
+      param: 'model',
+    })
+  })
 
   it.each([
     ['/v1/realtime', '{"type":"session.update","session":{"Model":"b"}}', 'model'],

@@ -68,7 +68,9 @@ function handshake({ endpoint }: Match, query: string, tokenModel: string | null
 
 /** Whether a server could read it as the model, in any letter case. Azure reads `deployment` as the model. */
 function isOddName(name: string): boolean {
-  return name !== 'model' && ['model', 'deployment'].includes(foldName(name).trim())
+  // Some servers make one parameter of `model` and `model[]`.
+  const [root = ''] = foldName(name).split('[', 1)
+  return name !== 'model' && ['model', 'deployment'].includes(root.trim())
 }
 
 /** However its name is escaped: a second model would be forwarded beside the one that was checked. */
