@@ -44,6 +44,8 @@ function rename(spans: readonly Span[], name: string, edits: Edit[]): void {
 /** The body with each span replaced; the same buffer when there is nothing to replace. Spans must not overlap. */
 export function applyEdits(body: Buffer, edits: readonly ByteEdit[]): Buffer {
   if (edits.length === 0) return body
+  const [only] = edits
+  if (edits.length === 1 && only !== undefined) return applyEdit(body, only)
   const pieces: Buffer[] = []
   let from = 0
   for (const edit of edits.toSorted((one, other) => one.span.start - other.span.start)) {
@@ -52,6 +54,16 @@ export function applyEdits(body: Buffer, edits: readonly ByteEdit[]): Buffer {
   }
   pieces.push(body.subarray(from))
   return Buffer.concat(pieces)
+}
+
+/** Most bodies that change have one edit. */
+function applyEdit(body: Buffer, { span: { start, end }, text }: ByteEdit): Buffer {
+  const bytes = asBytes(text)
+  const edited = Buffer.allocUnsafe(body.length - (end - start) + bytes.length)
+  body.copy(edited, 0, 0, start)
+  bytes.copy(edited, start)
+  body.copy(edited, start + bytes.length, end)
+  return edited
 }
 
 function asBytes(text: string | Buffer): Buffer {

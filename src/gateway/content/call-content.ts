@@ -17,7 +17,7 @@ export class CallContent {
   readonly edits: Edit[] = []
   #policies: readonly ContentPolicy[]
   readonly #trace: Pick<Trace, 'policySignals'>
-  readonly #signals = new Map<string, { data: { places: number } }>()
+  #signals: Map<string, { data: { places: number } }> | null = null
 
   constructor(
     policies: readonly ContentPolicy[],
@@ -68,6 +68,7 @@ export class CallContent {
 
   #note({ policy, rule }: ReadyRule, side: ContentSide, at: string, note: string): void {
     const key = `${side} ${policy} ${rule.name}`
+    this.#signals ??= new Map()
     const known = this.#signals.get(key)
     if (known !== undefined) return void known.data.places++
     const text = `The content rule ${rule.name} of the policy ${policy} ${did[rule.action]} ${nameFound(note)} in ${at}.`

@@ -22,11 +22,10 @@ export function noteNumbers(text: string, highest: Map<string, number>): void {
 
 /** The highest number of what looks like placeholders of a label in a prompt, which is looked through once for each. */
 export function highestIn(prompt: Buffer): (label: string) => number {
-  const known = new Map<string, number>()
+  let known: Map<string, number> | null = null
   return (label) => {
-    const found = known.get(label) ?? findHighest(prompt, `[${label}_`)
-    known.set(label, found)
-    return found
+    known ??= new Map()
+    return known.getOrInsertComputed(label, () => findHighest(prompt, `[${label}_`))
   }
 }
 
@@ -39,13 +38,19 @@ function findHighest(prompt: Buffer, beginning: string): number {
   return highest
 }
 
+interface Values {
+  /** By label and value. What was used last comes last. */
+  placeholders: Map<string, string>
+  originals: Map<string, string>
+  restorer: Seeker
+  /** The highest number of each label. */
+  last: Map<string, number>
+}
+
 /** What stands for what in one request, or on one connection: the same value always has the same placeholder. */
 export class Placeholders {
-  /** What was used last comes last. */
-  readonly #byValue = new Map<string, string>()
-  readonly #originals = new Map<string, string>()
-  readonly #restorer = makeRestorer(this.#originals)
-  readonly #last = new Map<string, number>()
+  /** Few requests have any. */
+  #values: Values | null = null
   readonly #highest: (label: string) => number
 
   /** `highest`: up to there the prompt itself may have such texts, which must not be taken for placeholders. */
@@ -55,43 +60,52 @@ export class Placeholders {
 
   /** `[EMAIL_1]`. */
   mask(label: string, value: string, reversible: boolean): string {
+    this.#values ??= noValues()
+    const { placeholders, originals } = this.#values
     const key = `${label} ${value}`
-    const placeholder = this.#byValue.get(key) ?? this.#next(label)
-    this.#byValue.delete(key)
-    this.#byValue.set(key, placeholder)
-    if (reversible) this.#originals.set(placeholder, value)
+    const placeholder = placeholders.get(key) ?? this.#next(label, this.#values)
+    placeholders.delete(key)
+    placeholders.set(key, placeholder)
+    if (reversible) originals.set(placeholder, value)
     return placeholder
   }
 
   original(placeholder: string): string | undefined {
-    return this.#originals.get(placeholder)
+    return this.#values?.originals.get(placeholder)
   }
 
   /** Finds the placeholders that are to become what they stand for; null: there are none. */
   restorer(): Seeker | null {
-    return this.#originals.size === 0 ? null : this.#restorer
+    return this.#values === null || this.#values.originals.size === 0 ? null : this.#values.restorer
   }
 
   /** Forgets what was used longest ago, where there is much. What stood for it never stands for anything else. */
   trim(): void {
-    let values = this.#byValue.size
+    if (this.#values === null) return
+    const { placeholders, originals } = this.#values
+    let values = placeholders.size
     let characters = 0
-    for (const key of this.#byValue.keys()) characters += key.length
-    for (const [key, placeholder] of this.#byValue) {
+    for (const key of placeholders.keys()) characters += key.length
+    for (const [key, placeholder] of placeholders) {
       if (values <= keptValues && characters <= keptCharacters) return
-      this.#byValue.delete(key)
-      this.#originals.delete(placeholder)
+      placeholders.delete(key)
+      originals.delete(placeholder)
       values--
       characters -= key.length
     }
   }
 
-  #next(label: string): string {
-    if (this.#byValue.size >= mostValues) throw new Error('there is too much to redact')
-    const number = Math.max(this.#last.get(label) ?? 0, this.#highest(label)) + 1
-    this.#last.set(label, number)
+  #next(label: string, { placeholders, last }: Values): string {
+    if (placeholders.size >= mostValues) throw new Error('there is too much to redact')
+    const number = Math.max(last.get(label) ?? 0, this.#highest(label)) + 1
+    last.set(label, number)
     return `[${label}_${number}]`
   }
+}
+
+function noValues(): Values {
+  const originals = new Map<string, string>()
+  return { placeholders: new Map(), originals, restorer: makeRestorer(originals), last: new Map() }
 }
 
 function makeRestorer(originals: ReadonlyMap<string, string>): Seeker {
