@@ -1,4 +1,4 @@
-import { asArray, asObject, isCount, type JsonObject } from '../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../core/record.ts'
 
 export const usualConvention: UsageConvention = { reasoningBeside: false }
@@ -27,9 +27,17 @@ const timesHostedTools = 64
 
 /** A count as vendors write it: as a text, or with a fraction, too. Null: anything else, and what is too large to be exact. */
 export function readCount(value: unknown): number | null {
-  if (isCount(value)) return value
   const count = typeof value === 'string' && /^\d/.test(value) ? Number(value) : value
   return typeof count === 'number' && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.ceil(count) : null
+}
+
+/** Of what vendors call by several names; 0 where none of them counts. */
+export function firstCount(...values: readonly unknown[]): number {
+  for (const value of values) {
+    const count = readCount(value)
+    if (count !== null) return count
+  }
+  return 0
 }
 
 /** The same usage with what a later report adds: zero and null take nothing back. */

@@ -167,7 +167,7 @@ describe('parallel first requests', () => {
       answer: (...call) => void waiting.push(() => reply(90)(...call)),
     })
     const asked = Array.from({ length: 20 }, () => ask(plane, more))
-    await expect.poll(() => plane.records().length).toBe(18)
+    await expect.poll(() => [plane.records().length, waiting.length]).toEqual([18, 2])
     for (const answer of waiting.splice(0)) answer()
     const statuses = (await Promise.all(asked)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)

@@ -41,15 +41,12 @@ export class ChatReader extends BaseReader {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
     // Groq reports the usage of a stream in a member of its own where it is not asked for, and beside `usage` where it is.
-    const written = asObject(answer.usage) ?? asObject(answer.x_groq)?.usage
-    this.#learnUsage(written)
+    const written = asObject(answer.usage) ?? asObject(asObject(answer.x_groq)?.usage)
+    if (written !== null) {
+      this.#usage = this.#usage === null ? written : laterUsage(this.#usage, written)
+      this.#tokens = readChatUsage(this.#usage, this.#convention) ?? this.#tokens
+    }
     this.#tier = answer.service_tier ?? this.#tier
-  }
-
-  #learnUsage(written: unknown): void {
-    if (asObject(written) === null) return
-    this.#usage = laterUsage(this.#usage, written)
-    this.#tokens = readChatUsage(this.#usage, this.#convention) ?? this.#tokens
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -101,7 +98,7 @@ export class ChatReader extends BaseReader {
   protected readTail(event: StreamEvent): EventReading {
     this.#begun = true
     if (findMember(event.data, '"finish_reason"') === quoteByte) this.#finished = true
-    this.#learnUsage(readLastMember(event.data, '"usage"'))
+    this.learn({ usage: readLastMember(event.data, '"usage"') })
     return ordinary(event, true)
   }
 

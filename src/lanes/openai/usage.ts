@@ -1,7 +1,7 @@
 import { asArray, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../earlier-work.ts'
-import { countUsage, readCount, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
+import { countUsage, firstCount, readCount, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
 
 /**
  * Chat, legacy completions and embeddings. Besides OpenAI's members these read the names by which compatible vendors
@@ -10,29 +10,24 @@ import { countUsage, readCount, usageDetail, usualConvention, type WrittenUsage 
 export function readChatUsage(value: unknown, convention: UsageConvention = usualConvention): TokenUsage | null {
   const usage = asObject(value)
   if (usage === null) return null
+  const input = asObject(usage.prompt_tokens_details)
+  const output = asObject(usage.completion_tokens_details)
   const prompt = readCount(usage.prompt_tokens)
   const completion = readCount(usage.completion_tokens)
   const total = readCount(usage.total_tokens)
   // Some vendors of embeddings report a total alone.
   const alone = readCount(usage.input_tokens) === null && readCount(usage.output_tokens) === null ? total : null
   if ((prompt ?? completion ?? alone) === null) return null
-  const input = asObject(usage.prompt_tokens_details)
-  const output = asObject(usage.completion_tokens_details)
-  const cached = [input?.cached_tokens, usage.cached_tokens, usage.prompt_cache_hit_tokens, usage.num_cached_tokens]
-  const reasoning = [output?.reasoning_tokens, usage.reasoning_tokens]
+  const { cached_tokens, prompt_cache_hit_tokens, num_cached_tokens } = usage
   const written: WrittenUsage = {
     input: prompt,
     output: completion ?? 0,
-    cacheRead: firstCount(cached),
+    cacheRead: firstCount(input?.cached_tokens, cached_tokens, prompt_cache_hit_tokens, num_cached_tokens),
     cacheWrite: readCount(input?.cache_write_tokens) ?? 0,
-    reasoning: firstCount(reasoning),
+    reasoning: firstCount(output?.reasoning_tokens, usage.reasoning_tokens),
     total,
   }
   return countUsage(written, convention)
-}
-
-function firstCount(values: readonly unknown[]): number {
-  return values.map(readCount).find((count) => count !== null) ?? 0
 }
 
 /** Responses, and Realtime, which names the details `input_token_details`. Source: the same table. */
