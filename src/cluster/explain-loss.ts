@@ -32,7 +32,7 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
       `let the user in cluster.${setting} read and write there (docs/cluster.md, Users of PostgreSQL); spgw doctor names every right that is missing`,
   ],
   [/^no pg_hba.conf entry/, () => 'let this machine in there, by a line of pg_hba.conf'],
-  [/^sorry, too many clients|^remaining connection slots/, () => 'raise max_connections (a node needs up to seven)'],
+  [/^sorry, too many clients|^remaining connection slots/, () => 'raise max_connections (a node needs up to eight)'],
   [/^The server does not support SSL/, () => 'set ssl = on there; to another machine connections are always encrypted'],
   [/^NOAUTH/, (setting) => `set cluster.${setting}_password`],
   [/^WRONGPASS/, (setting) => `correct cluster.${setting}_password, or the user in cluster.${setting}`],

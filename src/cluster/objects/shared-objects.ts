@@ -21,12 +21,15 @@ const rowsAtOnce = 500
 export class SharedObjects {
   readonly #connection: OwnConnection
   readonly #gather: () => Promise<Gathered>
+  /** Lines of megabytes go over it: no look-up may wait for them. */
+  readonly #ofUploads: OwnConnection
   readonly #uploads: SharedUploads
 
   constructor(address: PostgresAddress, gather: () => Promise<Gathered>) {
     this.#connection = new OwnConnection({ address, statementMs })
     this.#gather = gather
-    this.#uploads = new SharedUploads(this.#connection)
+    this.#ofUploads = new OwnConnection({ address, statementMs })
+    this.#uploads = new SharedUploads(this.#ofUploads)
   }
 
   async answer(asked: ObjectsAsked): Promise<unknown> {
@@ -87,7 +90,7 @@ export class SharedObjects {
   }
 
   async close(): Promise<void> {
-    await this.#connection.close()
+    await Promise.all([this.#connection.close(), this.#ofUploads.close()])
   }
 
   async #gatherAll(): Promise<void> {

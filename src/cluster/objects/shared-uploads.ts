@@ -5,8 +5,9 @@ import type { OwnConnection } from '../own-connection.ts'
 /** Of one project, as `HeldInputs` has of all on a gateway alone; what is older is let go, and such a file is not known. */
 const mostBytes = 32 * 1024 * 1024
 const mostUploads = 1000
-/** On their way to a PostgreSQL that does not answer. */
+/** On their way to a PostgreSQL that does not answer. Each counts for some, or those that nobody waits for any more kept the next waiting. */
 const mostWaiting = 32 * 1024 * 1024
+const leastWaiting = 64 * 1024
 
 const nothing = new Uint8Array()
 const unknown: PartAnswer = { known: false, held: null }
@@ -21,7 +22,7 @@ export class SharedUploads {
   }
 
   async answer(part: UploadPart): Promise<PartAnswer> {
-    const bytes = part.held instanceof Uint8Array ? part.held.length : 0
+    const bytes = Math.max(leastWaiting, part.held instanceof Uint8Array ? part.held.length : 0)
     if (this.#waiting + bytes > mostWaiting) throw new Error('too much waits for PostgreSQL')
     this.#waiting += bytes
     try {

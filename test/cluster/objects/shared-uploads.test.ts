@@ -2,6 +2,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeOldObjects } from '../../../src/cluster/objects/keep-objects.ts'
+import { SharedObjects } from '../../../src/cluster/objects/shared-objects.ts'
 import { SharedUploads } from '../../../src/cluster/objects/shared-uploads.ts'
 import { createSchema } from '../../../src/cluster/schema/configuration.ts'
 import { objectsPart } from '../../../src/cluster/schema/objects.ts'
@@ -291,6 +292,32 @@ describe.skipIf(postgresPrograms === null)(`what is held of an upload (${needsPo
     const counted = await clients[0]?.query("select count(*)::int from spgw.uploads where project_id = 'prj_many'")
     expect(counted?.rows).toEqual([{ count: 1000 }])
     expect(await other()).toMatchObject({ known: true })
+  })
+
+  it('by several keeps nobody waiting who asks for something else', async () => {
+    uploads++
+    const [client] = clients
+    const name = `upload ${uploads}`
+    await client?.query("insert into spgw.uploads (name, project_id, at) values ($1, 'prj_1', 5)", [name])
+    const address = { host: '127.0.0.1', port: server.port, user: 'spgw', database: 'postgres', plain: true }
+    const objects = new SharedObjects({ ...address, password: null, authority: null }, async () => ({ absent: [] }))
+    await client?.query('begin')
+    await client?.query('select name from spgw.uploads where name = $1 for update', [name])
+    const taken = objects.answer({ act: 'part', part: part('take', 'a', 5) })
+    expect(await Promise.race([taken, objects.answer({ act: 'find', names: '{}', settled: false })])).toEqual([])
+    await client?.query('commit')
+    expect(await taken).toMatchObject({ known: true })
+    await objects.close()
+  })
+
+  it('by several does not grow while PostgreSQL says nothing: what is too much is told at once', async () => {
+    const silent = new SharedUploads({ use: () => new Promise(() => {}) })
+    const outcomes: string[] = []
+    for (let call = 0; call < 600; call++)
+      silent.answer(part('take', `${call}`, 0)).catch((error: Error) => outcomes.push(error.message))
+    await turn()
+    expect(new Set(outcomes)).toEqual(new Set(['too much waits for PostgreSQL']))
+    expect(outcomes.length).toBe(600 - 512)
   })
 
   it('by several goes after a day', async () => {
