@@ -217,6 +217,12 @@ describe.skipIf(postgresPrograms === null)(`uploads in parts to three nodes (${n
     query(`update spgw.uploads set sealed = '${sealed}' where name = '${name}'`)
     await one.send('gw-b', 2)
     expect(await generate('gw-b', keys.owner, one.file)).toMatchObject({ outcome: 'invalid_request' })
+    // Nor nothing at all, where a line ends with the first part.
+    const emptied = await PartedUpload.begin('gw-a', keys.owner, write(request(limit), request(limit)), 2)
+    await emptied.send('gw-a', 0)
+    query("update spgw.uploads set sealed = '' where bytes > 0")
+    await emptied.send('gw-b', 1)
+    expect(await generate('gw-b', keys.owner, emptied.file)).toMatchObject({ outcome: 'invalid_request' })
   })
 
   it('are not known where bytes one by one would have a long line written again and again', async () => {

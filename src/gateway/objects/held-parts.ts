@@ -37,7 +37,8 @@ export class HeldParts {
     if (!(held instanceof Uint8Array)) return { held }
     this.#isShared = true
     this.#from = offset
-    if (held.length === 0) return { held: null }
+    // Only of the first part nothing is sealed.
+    if (offset === 0 && held.length === 0) return { held: null }
     const opened = this.#open(Buffer.from(held.buffer, held.byteOffset, held.length), offset)
     return opened && { held: opened }
   }
