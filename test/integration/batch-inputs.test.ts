@@ -255,25 +255,29 @@ describe('a batch of a file on the Gemini lane', () => {
     }
   })
 
-  it('is refused where another call sent its last part as well, and the provider took that one', async () => {
-    const { name, here } = await beginUpload(keys.owner)
-    const body = JSON.stringify({ file: { name, uri: `https://x/v1beta/${name}` } })
-    const headers = { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' }
-    const checked = inTwo(write(request()))
-    const seen = upstream.arrivals.length
-    const first = fetch(here, { method: 'POST', headers, body: checked.body, duplex: 'half' } as RequestInit)
-    // It has been taken for the one that goes on with the upload when the next comes.
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    upstream.answer = () => ({ body, cut: 3 })
-    const other = write(request({ model: 'models/gemini-2' }))
-    expect((await fetch(here, { method: 'POST', headers, body: other })).status).toBe(502)
-    expect(upstream.arrivals.length).toBe(seen + 1)
-    // A provider may answer whoever comes with the file that there is.
-    upstream.answer = () => ({ body })
-    checked.go()
-    expect((await first).status).toBe(200)
-    expect(await generate(keys.owner, name)).toMatchObject({ outcome: 'invalid_request', sent: 0 })
-  })
+  it.each(['upload, finalize', 'Upload, Finalize'])(
+    'is refused where another call (%s) sent its last part as well, and the provider took that one',
+    async (command) => {
+      const { name, here } = await beginUpload(keys.owner)
+      const body = JSON.stringify({ file: { name, uri: `https://x/v1beta/${name}` } })
+      const headers = { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' }
+      const checked = inTwo(write(request()))
+      const seen = upstream.arrivals.length
+      const first = fetch(here, { method: 'POST', headers, body: checked.body, duplex: 'half' } as RequestInit)
+      // It has been taken for the one that goes on with the upload when the next comes.
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      upstream.answer = () => ({ body, cut: 3 })
+      const other = write(request({ model: 'models/gemini-2' }))
+      const asOther = { ...headers, 'x-goog-upload-command': command }
+      expect((await fetch(here, { method: 'POST', headers: asOther, body: other })).status).toBe(502)
+      expect(upstream.arrivals.length).toBe(seen + 1)
+      // A provider may answer whoever comes with the file that there is.
+      upstream.answer = () => ({ body })
+      checked.go()
+      expect((await first).status).toBe(200)
+      expect(await generate(keys.owner, name)).toMatchObject({ outcome: 'invalid_request', sent: 0 })
+    },
+  )
 
   it('is refused where a line names another project’s file or another model, or a part was left out', async () => {
     const foreign = await uploadParts(keys.other, 'theirs', 1)

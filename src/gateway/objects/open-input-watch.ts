@@ -34,7 +34,9 @@ async function openPart(
   providerId: string,
   reader: LineReader,
 ): Promise<InputWatch | null> {
-  const commands = (arrival.header('x-goog-upload-command') ?? '').split(',').map((command) => command.trim())
+  const commands = (arrival.header('x-goog-upload-command') ?? '')
+    .split(',')
+    .map((command) => command.trim().toLowerCase())
   const final = commands.includes('finalize')
   if (!final && !commands.includes('upload')) return null
   const name = createHash('sha256').update(`${providerId} ${match.path}${query}`).digest('base64url')
