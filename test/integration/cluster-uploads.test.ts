@@ -268,7 +268,13 @@ describe.skipIf(postgresPrograms === null)(`uploads in parts to three nodes (${n
       const slow = part === twice
       const both = [parts.send('gw-a', part, { slow })]
       if (slow) both.push(parts.send('gw-b', part, { slow, text: plain.replaceAll('secret', 'wicked') }))
-      for (const { outcome } of await Promise.all(both)) expect(outcome).toBe(200)
+      const sent = await Promise.all(both)
+      for (const { outcome } of sent) expect(outcome).toBe(200)
+      if (part < twice) continue
+      for (const [index, { id }] of sent.entries())
+        expect(await notes(index === 0 ? 'gw-a' : 'gw-b', id)).toEqual([
+          expect.stringContaining('or another call went on with the upload too'),
+        ])
     }
     const refused = await generate('gw-c', keys.owner, parts.file)
     expect(refused).toMatchObject({ outcome: 'invalid_request', text: unread })

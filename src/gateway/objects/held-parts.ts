@@ -58,9 +58,12 @@ export class HeldParts {
 
   async #ask(bytes: number, make: () => UploadPart): Promise<PartAnswer> {
     const answer = await this.#arrival.gateway.objects.part(this.#scope, bytes, make)
-    if (!('failed' in answer)) return answer
-    this.#note(answer.failed)
-    return { known: false, held: null }
+    if ('failed' in answer) {
+      this.#note(answer.failed)
+      return { known: false, held: null }
+    }
+    if (!answer.known) this.#note('what came before it is not known, or another call went on with the upload too')
+    return answer
   }
 
   #note(reason: string): void {
