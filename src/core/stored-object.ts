@@ -178,7 +178,8 @@ export interface UploadPartQuestion {
 }
 
 export interface UploadPart {
-  step: 'take' | 'give'
+  /** `leave`: nothing of the part went up, so what was taken is left as it was. */
+  step: 'take' | 'give' | 'leave'
   /** Of the upload: a hash, since whoever knows what it is made of may go on with the upload. */
   name: string
   /** Of the call, and of no other. */

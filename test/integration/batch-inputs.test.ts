@@ -279,6 +279,35 @@ describe('a batch of a file on the Gemini lane', () => {
     },
   )
 
+  it('is made where a part was refused by a limit first, and came again', async () => {
+    await gateway.admin.policies.add({ name: 'one-by-one', concurrency: 1 })
+    const { key } = await gateway.createKey('one-by-one', { policy: 'one-by-one' })
+    const { name, here } = await beginUpload(key)
+    upstream.answer = ({ body }) => ({
+      body: body.endsWith('\n') ? JSON.stringify({ file: { name, uri: `https://x/v1beta/${name}` } }) : '{}',
+    })
+    const bytes = Buffer.from(write(request()))
+    const send = async (from: number, to: number, command: string) => {
+      const headers = { 'x-goog-upload-command': command, 'x-goog-upload-offset': `${from}` }
+      return (await fetch(here, { method: 'POST', headers, body: bytes.subarray(from, to) })).status
+    }
+    for (const [from, to, command] of [
+      [0, 10, 'upload'],
+      [10, bytes.length, 'upload, finalize'],
+    ] as const) {
+      const { body, go } = inTwo('busy')
+      const url = `${gateway.baseUrl}/v1/gemini/upload/v1beta/files`
+      const headers = { 'x-goog-api-key': key, 'x-goog-upload-protocol': 'raw', 'content-type': 'text/plain' }
+      const busy = fetch(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect(await send(from, to, command)).toBe(429)
+      go()
+      await (await busy).text()
+      expect(await send(from, to, command)).toBe(200)
+    }
+    expect(await generate(key, name)).toMatchObject({ outcome: 200 })
+  })
+
   it('is refused where a line names another project’s file or another model, or a part was left out', async () => {
     const foreign = await uploadParts(keys.other, 'theirs', 1)
     const stealing = await uploadParts(keys.owner, write(request(), using(foreign)), 3)

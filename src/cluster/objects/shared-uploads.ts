@@ -26,7 +26,7 @@ export class SharedUploads {
     if (this.#waiting + bytes > mostWaiting) throw new Error('too much waits for PostgreSQL')
     this.#waiting += bytes
     try {
-      return await this.#connection.use((client) => (part.step === 'take' ? take(client, part) : give(client, part)))
+      return await this.#connection.use((client) => steps[part.step](client, part))
     } catch (error) {
       // Of a connection that breaks off one hears no more than that.
       throw new Error(`PostgreSQL: ${error instanceof Error ? error.message : error}`)
@@ -64,6 +64,16 @@ async function give(client: pg.Client, { name, call, offset, held, projectId }: 
   if (held !== null) await keepBounds(client, projectId)
   return rowCount === 1 ? { known: true, held: null } : unknown
 }
+
+async function leave(client: pg.Client, { name, call }: UploadPart): Promise<PartAnswer> {
+  const { rowCount } = await client.query('update spgw.uploads set call = null where name = $1 and call = $2', [
+    name,
+    call,
+  ])
+  return rowCount === 1 ? { known: true, held: null } : unknown
+}
+
+const steps = { take, give, leave }
 
 /** Passes over what another node deletes now. */
 async function keepBounds(client: pg.Client, projectId: string): Promise<void> {

@@ -56,6 +56,12 @@ export class HeldParts {
     return given.known
   }
 
+  /** Nothing of this part goes up: another call may go on at the same byte. */
+  leave(): void {
+    const part = { ...this.#part, step: 'leave', offset: 0, held: null } as const
+    void this.#arrival.gateway.objects.part(this.#scope, 0, () => part)
+  }
+
   async #ask(bytes: number, make: () => UploadPart): Promise<PartAnswer> {
     const answer = await this.#arrival.gateway.objects.part(this.#scope, bytes, make)
     if ('failed' in answer) {

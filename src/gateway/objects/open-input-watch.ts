@@ -65,6 +65,10 @@ class FileInput implements InputWatch {
     this.#whole = true
   }
 
+  unsent(): void {
+    this.#part?.parts.leave()
+  }
+
   taken(): Promise<BatchInput | null> | BatchInput | null {
     if (!this.#whole) return null
     if (this.#part === null) return this.#scan.end()

@@ -32,7 +32,7 @@ export interface UploadOptions {
   /** null: nothing in it must be known. */
   scanner: FormScanner | null
   /** Looks at the bytes beside; null: nobody does. */
-  watch: Pick<InputWatch, 'add' | 'end'> | null
+  watch: Pick<InputWatch, 'add' | 'end' | 'unsent'> | null
   fields: FormFields
   keepHead: boolean
 }
@@ -144,7 +144,8 @@ export class Upload {
 
   /** Nobody wants more of it: a hold ends, and what still comes is taken in unread, bounded, so that the client gets to its answer. */
   close(): void {
-    const { request, deadlines } = this.#options
+    const { request, deadlines, watch } = this.#options
+    if (this.#body === null && this.#state !== 'closed') watch?.unsent?.()
     const unended = ['unread', 'open', 'rejected'].includes(this.#state)
     this.#finish('closed')
     this.#body?.destroy()

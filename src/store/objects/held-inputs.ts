@@ -20,11 +20,12 @@ export class HeldInputs {
     const before = this.#uploads.get(name) ?? { call: null, offset: 0, held: null }
     if (step === 'take') {
       const known = before.call === null && before.offset === offset
-      this.#set(name, { call: known ? call : '', offset, held: null })
+      this.#set(name, { call: known ? call : '', offset, held: known ? before.held : null })
       return { known, held: known ? before.held : null }
     }
     const known = before.call === call
-    if (known) this.#set(name, { call: held === null ? '' : null, offset, held })
+    if (known && step === 'leave') this.#set(name, { ...before, call: null })
+    else if (known) this.#set(name, { call: held === null ? '' : null, offset, held })
     return { known, held: null }
   }
 

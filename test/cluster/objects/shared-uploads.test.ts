@@ -309,6 +309,26 @@ describe.skipIf(postgresPrograms === null)(`what is held of an upload (${needsPo
     await two?.query('reset statement_timeout')
   })
 
+  it.each(places)('%s is left as it was where nothing of a part went up', async (_, of) => {
+    const [one, two = one] = of()
+    if (one === undefined || two === undefined) throw new Error('two nodes')
+    const text = one.write('0123456789')
+    uploads++
+    for (const [offset, held] of [[0], [10, text]] as const) {
+      expect(await one.answer(part('take', 'a', offset))).toMatchObject({ known: true })
+      expect(await one.answer(part('leave', 'a', 0))).toEqual(known)
+      expect(await one.answer(part('leave', 'a', 0))).toEqual(unknown)
+      const taken = await two.answer(part('take', 'b', offset))
+      expect(taken).toMatchObject({ known: true, ...(held !== undefined && { held }) })
+      expect(await two.answer(part('give', 'b', offset + 10, text))).toEqual(known)
+    }
+    // Another call went on meanwhile.
+    await one.answer(part('take', 'a', 20))
+    await two.answer(part('take', 'b', 20))
+    expect(await one.answer(part('leave', 'a', 0))).toEqual(unknown)
+    expect(await one.answer(part('take', 'c', 20))).toEqual(unknown)
+  })
+
   it('by several is taken once, however often the same call asks for it', async () => {
     uploads++
     const [one, two] = shared
