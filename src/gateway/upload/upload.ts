@@ -89,6 +89,8 @@ export class Upload {
   /** Its beginning, where what it costs is read from it. */
   head = noBytes
   #body: UploadBody | null = null
+  /** An attempt was made of it, whatever became of that. */
+  #begun = false
   #watcher: UploadWatcher | null = null
   #state: 'unread' | 'open' | 'complete' | 'rejected' | 'disconnected' | 'closed' = 'unread'
   /** Whose turn it is. */
@@ -134,6 +136,7 @@ export class Upload {
     const held = this.#held.list()
     const pieces = change === null ? held : replaceSpan(held, change.start, change.end, Buffer.from(change.text))
     this.#watcher = watcher
+    this.#begun = true
     this.#body = new UploadBody(pieces, {
       next: (body) => this.#next(body),
       sent: () => watcher.sent(),
@@ -145,7 +148,7 @@ export class Upload {
   /** Nobody wants more of it: a hold ends, and what still comes is taken in unread, bounded, so that the client gets to its answer. */
   close(): void {
     const { request, deadlines, watch } = this.#options
-    if (this.#body === null && this.#state !== 'closed') watch?.unsent?.()
+    if (!this.#begun && this.#state !== 'closed') watch?.unsent?.()
     const unended = ['unread', 'open', 'rejected'].includes(this.#state)
     this.#finish('closed')
     this.#body?.destroy()
