@@ -32,8 +32,7 @@ export function readAdditionalModels(
   const models = new Map<string, NamedModel>()
   const looked = new Set<string>()
   for (const member of members) {
-    const isNull = member.end - member.start === 4 && body[member.start] === firstOfNull
-    if (leadingNames.includes(member.name) && !isNull) return elsewhere(member.name)
+    if (leadingNames.includes(member.name) && !isNull(body, member)) return elsewhere(member.name)
     if (!mayName(body, member)) continue
     if (looked.has(member.name)) return twice(member.name)
     looked.add(member.name)
@@ -92,6 +91,10 @@ const openBracket = 0x5b
 const modelName = Buffer.from('"model"')
 const unicodeEscape = Buffer.from('\\u')
 
+function isNull(body: Buffer, { start, end }: Span): boolean {
+  return end - start === 4 && body[start] === firstOfNull
+}
+
 /** Hardly any tool does. */
 function mayName(body: Buffer, { name, start, end }: Member): boolean {
   if (name !== 'tools') return name === 'models' || name === 'fallbacks'
@@ -100,8 +103,10 @@ function mayName(body: Buffer, { name, start, end }: Member): boolean {
 }
 
 function namedIn(body: Buffer, member: Member): readonly Span[] | Fault {
-  // A word in place of a list is the provider's own choice.
-  if (member.name === 'fallbacks' && body[member.start] !== openBracket) return []
+  if (member.name === 'fallbacks' && body[member.start] !== openBracket) {
+    // A word in place of a list is the provider's own choice.
+    return body[member.start] === quote || isNull(body, member) ? [] : unnamed
+  }
   const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
   if (elements === null || elements.length > mostEntries) return tooManyEntries(member.name)
   return member.name === 'models' ? elements : namedByObjects(body, elements, member.name === 'fallbacks')
@@ -114,15 +119,17 @@ function namedByObjects(body: Buffer, objects: readonly Span[], areModels: boole
     const scan = scanObject(body, areModels ? ['model', 'max_tokens', ...leadingNames] : ['model'], object)
     if (!scan.ok) {
       if (scan.tooMany) return tooManyToScan
+      if (areModels && body[object.start] !== quote) return unnamed
       if (areModels) spans.push(object)
       continue
     }
     const odd = rejectMisspelled(body, scan)
     if (odd !== null) return odd
-    const leading = scan.members.find(({ name }) => name !== 'model')
+    const leading = scan.members.find((one) => one.name !== 'model' && !isNull(body, one))
     if (leading !== undefined) return leading.name === 'max_tokens' ? uncounted : elsewhere(leading.name)
-    if (areModels && scan.members.length === 0) return unnamed
-    spans.push(...scan.members)
+    const models = scan.members.filter(({ name }) => name === 'model')
+    if (areModels && !models.some(({ start }) => body[start] === quote)) return unnamed
+    spans.push(...models)
   }
   return spans
 }

@@ -29,6 +29,7 @@ describe('models that a call names besides its own', () => {
     ['of a tool, on the Anthropic lane', messages, '"tools":[{"name":"x"},{"type":"advisor_1","model":"b"}]', ['b']],
     ["to fall back to, LiteLLM's", chat, '"fallbacks":["b",{"model":"c","messages":[]}]', ['b', 'c']],
     ["to fall back to, Anthropic's", messages, '"fallbacks":[{"model":"b","speed":"fast"}]', ['b']],
+    ['to fall back to, with nulls', chat, '"fallbacks":[{"model":"b","api_key":null,"max_tokens":null}]', ['b']],
   ])('are asked for: %s', (_what, path, member, names) => {
     const { found } = inspect(path, `{"model":"a","max_tokens":9,${member}}`)
     expect(found).toMatchObject({ model: 'a', additionalModels: names.map((name) => ({ name })) })
@@ -42,6 +43,7 @@ describe('models that a call names besides its own', () => {
     ['a tool whose argument is a model', chat, '"tools":[{"function":{"parameters":{"properties":{"model":{}}}}}]'],
     ['a word to fall back by', messages, '"max_tokens":9,"fallbacks":"default"'],
     ['nothing that leads elsewhere', chat, '"api_base":null,"fallbacks":null'],
+    ['a list of none to fall back to', chat, '"fallbacks":[]'],
     ['a tool whose model is none', responses, '"tools":[{"type":"x","model":null},"model",3]'],
   ])('are none in %s', (_what, path, member) => {
     const { found } = inspect(path, `{"model":"a",${member}}`)
@@ -74,6 +76,9 @@ describe('models that a call names besides its own', () => {
     ['in other letters', '"Models":["b"]', 'must be written `models`'],
     ['in other letters, of a tool', '"tools":[{"model":"b","MODEL":"c"}]', '`MODEL` must be written `model`'],
     ['of a map', '"fallbacks":[{"a":["b"]}]', 'names no model'],
+    ['of a map without a list', '"fallbacks":{"b":1}', 'names no model'],
+    ['of a list in a list', '"fallbacks":[["b"]]', 'names no model'],
+    ['of a list in place of a name', '"fallbacks":[{"model":["b"]}]', 'names no model'],
     ['of a map by another name', '"context_window_fallbacks":[{"a":["b"]}]', '`context_window_fallbacks` would lead'],
     ['with another server', '"fallbacks":[{"model":"b","api_base":"http://x"}]', '`api_base` would lead this call'],
     ['with a limit of its own', '"fallbacks":[{"model":"b","max_tokens":9}]', 'leave it out of `fallbacks`'],
