@@ -7,6 +7,9 @@ export function lostMembers(object: JsonObject | null, read: ReadonlySet<string>
   return lost
 }
 
+/** Words by which a filter says that it found nothing; the last is Vertex's. */
+const nothingFound: ReadonlySet<unknown> = new Set(['safe', 'NEGLIGIBLE', 'HARM_SEVERITY_NEGLIGIBLE'])
+
 /** What filters found, by Azure's names and Google's: most say that there is nothing. */
 export function isFlagged(found: unknown): boolean {
   if (Array.isArray(found)) return found.some(isFlagged)
@@ -14,7 +17,7 @@ export function isFlagged(found: unknown): boolean {
   if (object === null) return false
   const { filtered, detected, blocked, severity, probability } = object
   if (filtered === true || detected === true || blocked === true) return true
-  if ((severity ?? 'safe') !== 'safe' || (probability ?? 'NEGLIGIBLE') !== 'NEGLIGIBLE') return true
+  if (!(nothingFound.has(severity ?? 'safe') && nothingFound.has(probability ?? 'NEGLIGIBLE'))) return true
   return Object.values(object).some(isFlagged)
 }
 

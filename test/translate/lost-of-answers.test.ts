@@ -94,7 +94,8 @@ describe('what no other format has a place for is named', () => {
     ]
     expect(ofWhole('generate', grounded)).toEqual(lost)
     expect(ofStream('generate', [said(grounded)])).toEqual(lost)
-    const plain = candidate({ safetyRatings: [rating], groundingMetadata: { groundingChunks: [web] } })
+    const ofVertex = { ...rating, probabilityScore: 0.1, severity: 'HARM_SEVERITY_NEGLIGIBLE', severityScore: 0.1 }
+    const plain = candidate({ safetyRatings: [rating, ofVertex], groundingMetadata: { groundingChunks: [web] } })
     expect(ofWhole('generate', plain)).toEqual([])
   })
 
