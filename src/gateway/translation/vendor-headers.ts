@@ -29,7 +29,7 @@ const silent =
   /^(?:anthropic-(?:version|dangerous-direct-browser-access|workspace-id)|openai-(?:organization|project)|x-goog-(?:api-client|api-key|user-project|request-params|fieldmask))$/
 /** What others do anyway, and what only allows members of the body, which are listed by themselves. */
 const silentBetas =
-  /^(?:claude-code|oauth|interleaved-thinking|adaptive-thinking|fine-grained-tool-streaming|token-efficient-tools|token-counting|prompt-caching|extended-cache-ttl|cache-diagnosis|structured-outputs|effort|task-budgets|fast-mode|context-management|compact|files-api|pdfs|skills|mcp-client|computer-use|code-execution|web-fetch|web-search|search-results|advanced-tool-use|tool-search-tool|tool-examples|max-tokens|output-128k|model-context-window-exceeded)-|^(?:assistants|responses|responses_websockets|realtime)=/
+  /^(?:claude-code|oauth|interleaved-thinking|adaptive-thinking|fine-grained-tool-streaming|token-efficient-tools|token-counting|prompt-caching|extended-cache-ttl|cache-diagnosis|structured-outputs|effort|task-budgets|fast-mode|context-management|compact|files-api|pdfs|skills|mcp-client|computer-use|code-execution|web-fetch|web-search|search-results|advanced-tool-use|tool-search-tool|tool-examples|redact-thinking|thinking-token-count|mid-conversation-system|advisor-tool|summarize-connector-text|context-hint|afk-mode|max-tokens|output-128k|model-context-window-exceeded)-|^(?:assistants|responses|responses_websockets|realtime)=/
 
 /** The client's headers without those of its own vendor. What the provider's own vendor tries out goes up. */
 export function neutralHeaders(raw: readonly string[], to: FormatName): string[] {
