@@ -86,7 +86,9 @@ function treeOf(table: FieldTable): FieldNode {
     }
     const fates = [row.otherwise, ...Object.values(row.to ?? {})]
     node.isRow = true
-    node.type = row.type ?? typeOfName(field.slice(field.lastIndexOf('.') + 1))
+    // What nobody reads may be anything.
+    const isRead = fates.some((fate) => fate !== 'ignored')
+    node.type = row.type ?? (isRead ? typeOfName(field.slice(field.lastIndexOf('.') + 1)) : '')
     node.isLossy = fates.some((fate) => fate === 'dropped' || fate === 'approximated' || fate === 'refused')
     if (row.harmless) node.harmless = new Set(row.harmless.map((value) => JSON.stringify(value)))
   }

@@ -57,9 +57,21 @@ describe('a member of a wrong type is refused, listed, or passed on for the prov
     // Google takes one element for a list, and numbers that are written as texts.
     ['generate', 'chat', { contents: { parts: { text: 'hi' } }, tools: { functionDeclarations: { name: 'f' } } }, {}],
     ['generate', 'messages', { ...generate, generationConfig: { thinkingConfig: { thinkingBudget: '1024' } } }, {}],
+    // Volcano Engine's word.
+    ['chat', 'messages', { ...chat, thinking: { type: 'auto' } }, {}],
+    // What nobody reads.
+    ['responses', 'chat', { model: 'm', input: [{ id: 5, role: 'user', content: 'x' }], stream_options: 1 }, {}],
     ['chat', 'messages', { ...chat, tools: null, stop: null, response_format: null, max_tokens: 100.0 }, {}],
   ]
   it.each(taken)('from %s to %s nothing is wrong with %j', (from, to, body, options) => {
     expect(translateRequest(from, to, JSON.stringify(body), options).refused).toBe(null)
+  })
+
+  it('takes arguments of a call as an object too, as Mistral does', () => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: { city: 'Bern', at: 1.5 } } }
+    const messages = [...chat.messages, { role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'a' }]
+    const { body, refused } = translateRequest('chat', 'messages', JSON.stringify({ ...chat, messages }))
+    expect(refused).toBe(null)
+    expect(body).toContain('"input":{"city":"Bern","at":1.5}')
   })
 })

@@ -79,7 +79,7 @@ export const chatFields = {
       index: ignored,
       function: mapped,
       'function.name': mapped,
-      'function.arguments': mapped,
+      'function.arguments': typed('to'),
       'function.parsed_arguments': ignored,
       custom: mapped,
       'custom.name': mapped,

@@ -120,15 +120,15 @@ function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): R
     const at = written !== null ? path : 'reasoning.effort'
     throw new RequestError(at, 'is none of the known efforts')
   }
-  if (thinks !== null && !/^(?:enabled|disabled|adaptive|)$/.test(asString(thinks.type)))
+  if (thinks !== null && !/^(?:enabled|disabled|adaptive|auto|)$/.test(asString(thinks.type)))
     throw new RequestError('thinking.type', 'is none of the known types')
   const off = asked?.enabled === false || thinks?.type === 'disabled'
   const settings = { path, visible: null, encrypted: false }
   if (off) return { ...settings, effort: 'none', budget: null }
   const budget =
     limitAt(asked?.max_tokens, 'reasoning.max_tokens') ?? limitAt(thinks?.budget_tokens, 'thinking.budget_tokens')
-  // `adaptive` is Anthropic's word, and some write it here.
-  const open = asked?.enabled === true || thinks?.type === 'enabled' || thinks?.type === 'adaptive' ? -1 : null
+  // `adaptive` is Anthropic's word, and some write it here; `auto` is Volcano Engine's for the same.
+  const open = asked?.enabled === true || /^(?:enabled|adaptive|auto)$/.test(asString(thinks?.type)) ? -1 : null
   if (effort !== null) return { ...settings, effort, budget: null }
   return (budget ?? open) === null ? null : { ...settings, effort: null, budget: budget ?? open }
 }

@@ -191,10 +191,15 @@ function readCall(call: JsonObject | null, path: string, carried: (extra: unknow
     ...(cacheMark !== null && { cacheMark }),
     id,
     name,
-    arguments: asString(custom ? inside?.input : inside?.arguments),
+    arguments: custom ? asString(inside?.input) : readArguments(inside?.arguments),
     custom,
     ...(opaque === null ? {} : { opaque }),
   }
+}
+
+/** Mistral's clients and Ollama's send the object itself as well. */
+function readArguments(value: unknown): string {
+  return asObject(value) === null ? asString(value) : JSON.stringify(value)
 }
 
 function readFunctionCall(call: JsonObject | null, path: string): CallPart[] {

@@ -84,7 +84,7 @@ export const responsesFields = {
   context_management: dropped,
   conversation: state,
   image: dropped,
-  include: ignored,
+  include: { ...ignored, type: 'T' },
   'include:reasoning.encrypted_content': mapped,
   'include:message.output_text.logprobs': logprobsRow,
   'include:file_search_call.results': ignored,
