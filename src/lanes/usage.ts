@@ -45,10 +45,10 @@ export function laterUsage(before: unknown, later: unknown): unknown {
   const known = asObject(before)
   const said = asObject(later)
   if (known === null || said === null) return said ?? before
-  return {
-    ...known,
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && readCount(value) !== 0)),
-  }
+  const all: Record<string, unknown> = { ...known }
+  // A plain loop: some providers report usage with every event.
+  for (const name in said) if (said[name] !== null && readCount(said[name]) !== 0) all[name] = said[name]
+  return all
 }
 
 /** What one answer can have used at most: what the model reads and writes, or what its bytes may come to, several times over. */
