@@ -42,8 +42,8 @@ export class CallContent {
     return this.rules.answer.length > 0 || this.placeholders.restorer() !== null
   }
 
-  /** For the texts of one side; `where` says in which of them the scan is. */
-  scanOf(side: ContentSide, where: () => string): ScanContext & { refused: Fault | null } {
+  /** For the texts of one side; `where` says in which of them the scan is. Without `restores`, placeholders stay. */
+  scanOf(side: ContentSide, where: () => string, restores = true): ScanContext & { refused: Fault | null } {
     const { placeholders } = this
     const isAnswer = side === 'answer'
     const context: ScanContext & { refused: Fault | null } = {
@@ -51,7 +51,7 @@ export class CallContent {
       placeholders,
       isAnswer,
       // A turn of a connection may bring more to put back while an answer flows.
-      restorer: () => (isAnswer ? placeholders.restorer() : null),
+      restorer: () => (isAnswer && restores ? placeholders.restorer() : null),
       refused: null,
       found: (rule, note) => {
         this.#note(rule, side, where(), note)

@@ -54,12 +54,17 @@ export class ContentStage implements AnswerStage {
   #kept = 0
 
   /** `flush` takes what goes out before the event at hand; null: it goes out with that, as an event of the same stream. */
-  constructor(leg: AnsweredCall, content: CallContent, flush: ((data: Buffer) => void) | null = null) {
+  constructor(
+    leg: AnsweredCall,
+    content: CallContent,
+    flush: ((data: Buffer) => void) | null = null,
+    restores = true,
+  ) {
     this.#leg = leg
     this.#flush = flush
     this.#work = new StreamWork(() => leg.call.abort.aborted)
     this.#content = content
-    this.#context = content.scanOf('answer', () => this.#at)
+    this.#context = content.scanOf('answer', () => this.#at, restores)
     const { answer } = content.rules
     this.#mayBlock = answer.some(({ rule }) => rule.action === 'block')
     this.#mayHide = answer.some(({ rule }) => rule.action !== 'flag')

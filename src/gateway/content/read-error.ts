@@ -14,9 +14,10 @@ export async function readError(
   return isPlain ? stage.whole(body) : (stage.faultIfUnread ?? body)
 }
 
-/** The same where the gateway quotes it. */
+/** The same where the gateway quotes it. Placeholders stay: the record has these words as well. */
 export async function readQuoted(call: Leg['call'], content: CallContent, reason: Fault): Promise<Fault> {
   if (originOf(reason) !== 'provider') return reason
-  const passed = await readError({ call, match: call.match }, content, Buffer.from(reason.message), true)
+  const stage = new ContentStage({ call, match: call.match }, content, null, false)
+  const passed = await stage.whole(Buffer.from(reason.message))
   return Buffer.isBuffer(passed) ? { ...reason, message: passed.toString() } : passed
 }
