@@ -68,7 +68,9 @@ describe('what no other format has a place for is named', () => {
     expect(ofStream('messages', events)).toEqual(lost)
     const unknown = block(0, { type: 'text', text: '' }, { type: 'telepathy_delta', thought: 'x' })
     expect(ofStream('messages', messageEvents(unknown, 'end_turn'))).toEqual(['delta.telepathy_delta'])
-    expect(ofStream('messages', messageEvents(text, 'end_turn'))).toEqual([])
+    // Vertex begins with one event more.
+    const vertex = said({ type: 'vertex_event' }, 'vertex_event')
+    expect(ofStream('messages', [vertex, ...messageEvents(text, 'end_turn')])).toEqual([])
   })
 
   it('of generate', () => {
@@ -103,6 +105,8 @@ describe('what no other format has a place for is named', () => {
     const response = { id: 'r', status: 'completed', output: [], moderation: { input: { model: 'm' } } }
     expect(ofWhole('responses', response)).toEqual(['moderation'])
     expect(ofStream('responses', [said({ type: 'response.completed', response })])).toEqual(['moderation'])
+    const vllms = ['response.reasoning_part.added', 'response.reasoning_part.done', 'codex.rate_limits']
+    expect(ofStream('responses', vllms.map((type) => said({ type, part: { type: 'reasoning_text' } })))).toEqual([])
     const item = { type: 'message', id: 'm', role: 'assistant', phase: 'commentary', mood: 1 }
     const output = [
       { ...item, content: [{ type: 'output_text', text: 'a', annotations: [], tone: 'b' }] },

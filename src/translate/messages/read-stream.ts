@@ -46,6 +46,8 @@ export class MessagesStreamReader implements ReplyReader {
       case 'ping':
         return [{ kind: 'ping' }]
       case 'message_stop':
+      // Vertex begins with it, and says nothing by it.
+      case 'vertex_event':
         return []
       default:
         return [{ kind: 'dropped', name: asText(data.type) ?? (name || 'event') }]

@@ -250,9 +250,9 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 }
 
-/** Events that say once more, or begin, what others bring. */
+/** Events that say once more, or begin, what others bring (vLLM: `reasoning_part`), and how much of an account is used. */
 const saidAgain =
-  /^(?:response\.(?:queued|(?:content_part|reasoning_summary_part)\.added|reasoning_summary_part\.done|(?:output_text|refusal|reasoning_summary_text|reasoning_text|function_call_arguments|custom_tool_call_input)\.done)|keepalive|ping|)$/
+  /^(?:codex\.rate_limits|response\.(?:queued|done|content_part\.added|reasoning_(?:summary_)?part\.(?:added|done)|(?:output_text|refusal|reasoning_summary_text|reasoning_text|function_call_arguments|custom_tool_call_input)\.done)|keepalive|ping|)$/
 
 function isCall({ type }: JsonObject): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
