@@ -47,6 +47,8 @@ export const unseenNames = words(
 )
 /** In a prompt, content that others read; an answer only cites it. */
 export const fileIdNames = words('file_id file_ids fileName file_name input_file_id training_file validation_file')
+/** The file of a Gemini batch; in what clients and tools make up, any name of a file. */
+const batchFileNames = words('fileName file_name')
 export const unseenTypes = words('image input_image input_file file input_audio image_generation_call')
 /** Arguments of tools, and schemas of tools and answers: what is named like a file there is none. */
 const dataNames = words(
@@ -124,7 +126,7 @@ export class TextFinder {
     const { found } = this
     if (this.#side === 'answer' && logprobNames.has(name) && (node.kind === 'object' || node.kind === 'array'))
       return void found.logprobs.push(node)
-    if (!around.isData && node.end - node.start > 4 && this.#isUnseen(node, name)) found.unseen = true
+    if (!around.isData && node.end - node.start > 4 && this.#isUnseen(node, name, around)) found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
     if (node.kind === 'scalar') return this.#number(node, name, path, around)
     if (node.kind === 'object') {
@@ -151,9 +153,10 @@ export class TextFinder {
   }
 
   /** In a prompt, a document may stand by its address. */
-  #isUnseen(node: JsonNode, name: string): boolean {
+  #isUnseen(node: JsonNode, name: string, { isFree }: Surroundings): boolean {
     if (unseenNames.has(name)) return true
-    return this.#side === 'prompt' && (fileIdNames.has(name) || (name === 'source' && memberOf(node, 'url') !== null))
+    if (this.#side !== 'prompt' || (isFree && batchFileNames.has(name))) return false
+    return fileIdNames.has(name) || (name === 'source' && memberOf(node, 'url') !== null)
   }
 
   #object(node: ObjectNode, path: string, around: Surroundings): void {

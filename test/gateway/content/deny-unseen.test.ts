@@ -143,6 +143,15 @@ describe('a policy that denies what its rules cannot look at', () => {
       () => messages([{ type: 'tool_use', id: 't', name: 'f', input: { image_url: 'https://example.com/a.png' } }]),
     ],
     [
+      'results of a tool that are called like the file of a batch',
+      '/gemini/v1beta/models/gemini-model:generateContent',
+      () => {
+        const functionResponse = { name: 'list', response: { files: [{ file_name: 'a.txt', fileName: 'b.txt' }] } }
+        return post({ contents: [{ parts: [{ functionResponse }] }] })
+      },
+    ],
+    ['notes that are called so', '/chat/completions', () => chat('hello', { metadata: { file_name: 'a.txt' } })],
+    [
       'an MCP server by its address',
       '/anthropic/v1/messages',
       () =>
