@@ -106,7 +106,12 @@ describe('what no other format has a place for is named', () => {
     expect(ofWhole('responses', response)).toEqual(['moderation'])
     expect(ofStream('responses', [said({ type: 'response.completed', response })])).toEqual(['moderation'])
     const vllms = ['response.reasoning_part.added', 'response.reasoning_part.done', 'codex.rate_limits']
-    expect(ofStream('responses', vllms.map((type) => said({ type, part: { type: 'reasoning_text' } })))).toEqual([])
+    expect(
+      ofStream(
+        'responses',
+        vllms.map((type) => said({ type, part: { type: 'reasoning_text' } })),
+      ),
+    ).toEqual([])
     const item = { type: 'message', id: 'm', role: 'assistant', phase: 'commentary', mood: 1 }
     const output = [
       { ...item, content: [{ type: 'output_text', text: 'a', annotations: [], tone: 'b' }] },

@@ -54,12 +54,7 @@ export class ContentStage implements AnswerStage {
   #kept = 0
 
   /** `flush` takes what goes out before the event at hand; null: it goes out with that, as an event of the same stream. */
-  constructor(
-    leg: AnsweredCall,
-    content: CallContent,
-    flush: ((data: Buffer) => void) | null = null,
-    restores = true,
-  ) {
+  constructor(leg: AnsweredCall, content: CallContent, flush: ((data: Buffer) => void) | null = null, restores = true) {
     this.#leg = leg
     this.#flush = flush
     this.#work = new StreamWork(() => leg.call.abort.aborted)

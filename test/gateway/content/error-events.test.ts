@@ -133,7 +133,12 @@ describe('an error in a stream, before any content', () => {
 
   it.each([400, 500])('has its placeholders in the record, which never holds what they stand for: %i', async (code) => {
     const body = { ...openai.body, messages: [{ role: 'user', content: 'I am jane@example.com.' }] }
-    const { text, record } = await ask('returns', openai.path, body, event({ error: { message: 'No [EMAIL_1].', code } }))
+    const { text, record } = await ask(
+      'returns',
+      openai.path,
+      body,
+      event({ error: { message: 'No [EMAIL_1].', code } }),
+    )
     expect(JSON.stringify(record)).not.toContain('jane@')
     expect(JSON.stringify(record)).toContain('No [EMAIL_1].')
     expect(text).toContain(code === 400 ? 'No jane@example.com.' : 'No [EMAIL_1].')

@@ -3,7 +3,10 @@ import { lostHeaders, neutralHeaders } from '../../../src/gateway/translation/ve
 
 const claudeCode = [
   ...['Anthropic-Version', '2023-06-01', 'X-App', 'cli', 'X-Stainless-Lang', 'js'],
-  ...['Anthropic-Beta', 'claude-code-20250219,redact-thinking-2026-02-12,interleaved-thinking-2025-05-14, context-1m-2025-08-07'],
+  ...[
+    'Anthropic-Beta',
+    'claude-code-20250219,redact-thinking-2026-02-12,interleaved-thinking-2025-05-14, context-1m-2025-08-07',
+  ],
   ...['User-Agent', 'claude-cli/2.0', 'Anthropic-Beta', 'telepathy-2027-01-01'],
 ]
 const lost = ['headers.anthropic-beta.context-1m-2025-08-07', 'headers.anthropic-beta.telepathy-2027-01-01']
