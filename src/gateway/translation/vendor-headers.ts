@@ -26,7 +26,7 @@ const betaOf: Readonly<Record<FormatName, string>> = {
 const asking = /^(?:anthropic|openai|x-goog)-/
 /** Of these: how the client speaks to its vendor, and accounts, which the gateway's own stand for with any provider. */
 const silent =
-  /^(?:anthropic-(?:version|dangerous-direct-browser-access|workspace-id)|openai-(?:organization|project)|x-goog-(?:api-client|api-key|user-project|request-params|fieldmask))$/
+  /^(?:anthropic-(?:version|dangerous-direct-browser-access|workspace-id)|openai-(?:organization|project|intent)|x-goog-(?:api-client|api-key|user-project|request-params|fieldmask))$/
 /** What others do anyway, and what only allows members of the body, which are listed by themselves. */
 const silentBetas =
   /^(?:claude-code|oauth|interleaved-thinking|adaptive-thinking|fine-grained-tool-streaming|token-efficient-tools|token-counting|prompt-caching|extended-cache-ttl|cache-diagnosis|structured-outputs|effort|task-budgets|fast-mode|context-management|compact|files-api|pdfs|skills|mcp-client|computer-use|code-execution|web-fetch|web-search|search-results|advanced-tool-use|tool-search-tool|tool-examples|redact-thinking|thinking-token-count|mid-conversation-system|advisor-tool|summarize-connector-text|context-hint|afk-mode|max-tokens|output-128k|model-context-window-exceeded)-|^(?:assistants|responses|responses_websockets|realtime)=/

@@ -11,7 +11,16 @@ const claudeCode = [
 ]
 const lost = ['headers.anthropic-beta.context-1m-2025-08-07', 'headers.anthropic-beta.telepathy-2027-01-01']
 const gemini = ['x-goog-api-client', 'gl-node/26', 'x-goog-quota', 'a', 'x-goog-user-project', 'p']
-const openai = ['OpenAI-Beta', 'responses=experimental', 'OpenAI-Organization', 'org-1', 'OpenAI-Beta', 'trance=v1']
+const openai = [
+  'OpenAI-Beta',
+  'responses=experimental',
+  'OpenAI-Intent',
+  'conversation-panel',
+  'OpenAI-Organization',
+  'org-1',
+  'OpenAI-Beta',
+  'trance=v1',
+]
 
 describe("the client's own vendor's headers, at another vendor's provider", () => {
   it('stay away, and what they ask for is listed', () => {
