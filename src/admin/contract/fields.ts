@@ -106,7 +106,6 @@ export const forceField = {
 /** By field, as a path into what is shown: the configuration file that owns it. */
 export const owned = z.record(z.string(), z.string())
 
-/** What `remove` answers. */
 /** On a node of a cluster: which nodes reject it by now, and which were not heard of; null: there is one gateway. */
 export const nodesReached = z
   .object({
@@ -115,6 +114,7 @@ export const nodesReached = z
   })
   .nullable()
 
+/** What `remove` answers. */
 export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })
 
 export const countedUser = field(z.string().min(1).optional(), {

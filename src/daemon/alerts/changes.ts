@@ -31,7 +31,9 @@ export function findChanges(
 ): Changes {
   const timestamp = new Date(now).toISOString()
   const wanted = conditions.filter(({ event }) => events.includes(event))
-  const fresh = wanted.filter(({ fires, crossing }) => fires && !reported.has(crossing))
+  const fresh = wanted.filter(
+    ({ fires, crossing, formerly }) => fires && !reported.has(crossing) && !reported.has(formerly ?? crossing),
+  )
   const current = new Set([...unknown, ...conditions.map(({ crossing }) => crossing)])
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
   const recovered = ended.flatMap((crossing): AlertReport[] => {

@@ -11,6 +11,8 @@ export interface AlertCondition {
   crossing: string
   /** Crossings that it includes: who spent 80% has spent 50%. */
   includes: readonly string[]
+  /** Its name in an earlier version, under which it may have been reported already. */
+  formerly?: string
   /** false: it goes on where it was reported before, but is no reason to report it. */
   fires: boolean
   type: AlertType
@@ -24,6 +26,8 @@ export interface BudgetFigures {
   scope: string
   kind: 'usd' | 'tokens'
   period: 'day' | 'month'
+  /** The period that runs: `2026-11-23` or `2026-11`. */
+  periodName: string
   used: number
   limit: number
   /** RFC 3339. */
@@ -66,19 +70,20 @@ export function findAlertConditions(observed: Observed): AlertCondition[] {
   ]
 }
 
-/** On what is spent, never on what is held. */
-function findBudget({ counter, policy, scope, kind, period, used, limit, resetsAt }: BudgetFigures): AlertCondition[] {
+/** On what is spent, never on what is held. A period is named as its counter names it: its end moves with the time zone. */
+function findBudget(figures: BudgetFigures): AlertCondition[] {
+  const { counter, policy, scope, kind, period, periodName, used, limit, resetsAt } = figures
   if (limit <= 0) return []
   const percent = wholePercent(used, limit)
-  const passed = budgetSteps.filter((step) => percent >= step).map((step) => `budget ${counter} ${resetsAt} ${step}`)
-  const [crossing, ...includes] = passed.reverse()
-  if (crossing === undefined) return []
-  const figures =
+  const [highest, ...lower] = budgetSteps.filter((step) => percent >= step).reverse()
+  if (highest === undefined) return []
+  const nameStep = (step: number) => `budget ${counter} ${periodName} ${step}`
+  const amounts =
     kind === 'usd'
       ? `${formatMoney(used)} of ${formatMoney(limit)}`
       : `${groupDigits(used)} of ${groupDigits(limit)} tokens`
   const whose = policy === null ? nameScope(scope) : `policy ${policy} (${nameScope(scope)})`
-  const text = `Budget of ${whose}: ${figures} used ${period === 'day' ? 'today' : 'this month'} (${percent}%).`
+  const text = `Budget of ${whose}: ${amounts} used ${period === 'day' ? 'today' : 'this month'} (${percent}%).`
   const data = {
     resource: policy === null ? scope : `policy:${policy}`,
     scope,
@@ -91,7 +96,14 @@ function findBudget({ counter, policy, scope, kind, period, used, limit, resetsA
     resets_at: resetsAt,
   }
   const type = percent >= 100 ? 'budget.spent' : 'budget.threshold'
-  return [{ event: 'budget', crossing, includes, fires: true, type, data }]
+  return [
+    {
+      ...{ event: 'budget', fires: true, type, data },
+      crossing: nameStep(highest),
+      includes: lower.map(nameStep),
+      formerly: `budget ${counter} ${resetsAt} ${highest}`,
+    },
+  ]
 }
 
 function findProvider({ id, name, state }: Observed['providers'][number]): AlertCondition[] {

@@ -6,6 +6,7 @@ import { SettingsRefused } from '../../config/settings-refused.ts'
 import { isoTime } from '../../core/flat-text.ts'
 import { limitAt } from '../../core/policy-limits.ts'
 import { accountLimits } from '../../policy/limits/account-limits.ts'
+import { Periods } from '../../policy/limits/periods.ts'
 import { listBudgets } from '../../policy/limits/place-limits.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import type { BudgetFigures, Expiry, Observed } from './conditions.ts'
@@ -52,7 +53,8 @@ export async function observe(
 }
 
 function findBudgets(runtime: Watched, now: number): BudgetFigures[] {
-  const { providers } = runtime.snapshot().configuration
+  const { providers, timeZone } = runtime.snapshot().configuration
+  const periods = new Periods()
   const accounts = providers.flatMap((provider) => accountLimits(provider) ?? [])
   const limits = [...listBudgets(runtime.snapshot()).map(({ limit }) => limit), ...accounts]
   return limits.flatMap((limit): BudgetFigures[] => {
@@ -61,7 +63,8 @@ function findBudgets(runtime: Watched, now: number): BudgetFigures[] {
     if (period === null || resetsAt === null || (kind !== 'usd' && kind !== 'tokens')) return []
     const unit = kind === 'usd' ? nanoPerUsd : 1
     const amounts = { used: used / unit, limit: limitAt(limit, now) / unit }
-    return [{ counter, policy, scope, kind, period, ...amounts, resetsAt: isoTime(Math.round(resetsAt)) }]
+    const periodName = periods.at(period, timeZone, now).name
+    return [{ counter, policy, scope, kind, period, periodName, ...amounts, resetsAt: isoTime(Math.round(resetsAt)) }]
   })
 }
 

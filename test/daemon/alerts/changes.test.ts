@@ -26,7 +26,7 @@ function observed({ used, limit, state, failures, requests, free }: Look, now: n
   const budget = { counter: 'c', policy: 'p', scope: 'workspace', kind: 'usd', period: 'month' } as const
   return {
     now,
-    budgets: [{ ...budget, used, limit, resetsAt: month }],
+    budgets: [{ ...budget, used, limit, periodName: month, resetsAt: month }],
     providers: [{ id: 'prv_1', name: 'openai', state: { state, reason: null, since: null } }],
     traffic: { requests, failures: Math.min(failures, requests) },
     disk: free === null ? null : { freeBytes: free * 1e6, totalBytes: 1e6 },

@@ -16,6 +16,7 @@ const budget = {
   scope: 'workspace',
   kind: 'usd',
   period: 'month',
+  periodName: '2026-03',
   used: 0,
   limit: 200,
   resetsAt: '2026-04-01T00:00:00Z',
@@ -42,7 +43,7 @@ const spent = (used: number, change: object = {}) => ({ budgets: [{ ...budget, u
 describe('budgets', () => {
   it('report 50, 80 and 100% once each in a period, and again in the next', () => {
     const looks = [spent(99), spent(100), spent(120), spent(160), spent(199.9), spent(200), spent(250)]
-    expect(follow([...looks, spent(110, { resetsAt: '2026-05-01T00:00:00Z' })])).toEqual([
+    expect(follow([...looks, spent(110, { periodName: '2026-04', resetsAt: '2026-05-01T00:00:00Z' })])).toEqual([
       [],
       ['budget.threshold 50'],
       [],
@@ -153,9 +154,24 @@ describe('what an alert says', () => {
     expect(texts(at(0))).toEqual(['certificate:gateway: Certificate gateway expired on 2026-03-10 00:00 UTC.'])
   })
 
+  // The end of the month moves with the time zone of the workspace, and what is spent in it stays.
+  it('of a budget is not told again where the time zone moves the end of its period', () => {
+    const inTokyo = spent(250, { resetsAt: '2026-03-31T15:00:00Z' })
+    expect(follow([spent(250), inTokyo])).toEqual([['budget.spent 125'], []])
+  })
+
+  it('of a budget that an earlier version has reported is not told again, and what is crossed later is', () => {
+    const before = new Set([50, 80].map((step) => `budget ${budget.counter} ${budget.resetsAt} ${step}`))
+    const told = (used: number) => {
+      const observed = { ...quiet, ...spent(used) }
+      return findChanges(all, findAlertConditions(observed), before, { ...observed, unknown: new Set() }).reports.length
+    }
+    expect([110, 170, 200].map(told)).toEqual([0, 0, 1])
+  })
+
   it('names the thresholds below the one that it reports, which are over with it', () => {
     const [condition] = findAlertConditions({ ...quiet, ...spent(170) })
-    const name = (step: number) => `budget ${budget.counter} ${budget.resetsAt} ${step}`
+    const name = (step: number) => `budget ${budget.counter} ${budget.periodName} ${step}`
     expect([condition?.crossing, condition?.includes]).toEqual([name(80), [name(50)]])
   })
 })

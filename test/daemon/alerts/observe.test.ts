@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { noAccountLimits } from '../../../src/core/policy-limits.ts'
 import { observe } from '../../../src/daemon/alerts/observe.ts'
 import type { SnapshotKey } from '../../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider } from '../../support/snapshot.ts'
@@ -67,6 +68,29 @@ it('looks at providers that are active, under the state that every surface shows
   ]
   const observed = await look([], { providers: { providers } })
   expect(observed.providers).toMatchObject([{ name: 'on', state: { state: 'failing', reason: 'no route' } }])
+})
+
+// As its counter does, so that what is told of a month is told once wherever the month ends.
+it('names the period of a budget by the time zone of the workspace', async () => {
+  const spending = makeProvider('on', { limits: { ...noAccountLimits, budgetUsdMonth: 5 } })
+  const periodIn = async (timeZone: string, at: number) => {
+    const runtime: Partial<Runtime> = {
+      snapshot: () => ({ configuration: makeConfiguration({ providers: [spending], timeZone }), keys: [] }),
+      limitUsage: () => ({ used: 1e9, held: 0, holders: 0, resetsAt: at }),
+      health: () => ({ state: 'ready' }),
+      dataDirectory: directory,
+    }
+    const { budgets } = await observe(
+      runtime as Runtime,
+      { gateway: { tls: null }, console: { tls: null } },
+      traffic,
+      at,
+    )
+    return budgets.map(({ periodName }) => periodName)
+  }
+  const lastHour = Date.parse('2026-03-31T23:00:00Z')
+  expect(await periodIn('UTC', lastHour)).toEqual(['2026-03'])
+  expect(await periodIn('Asia/Tokyo', lastHour)).toEqual(['2026-04'])
 })
 
 it('says nothing of a disk that cannot be asked', async () => {
