@@ -9,6 +9,7 @@ import type { RequestOrigin } from './place.ts'
 import { OidcRefused, SignInRefused } from './refusal.ts'
 import { type BegunSession, beginSession } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
+import { Throttle } from './throttle.ts'
 import { hashToken, mintToken } from './token.ts'
 
 /** OpenID Connect Core 1.0, section 2: a subject has no more characters. */
@@ -35,6 +36,8 @@ export class Oidc {
   readonly #signIn: SignIn
   readonly #settings: OidcSettings
   readonly #begun = new PendingValues<Begin>(oidcMinutes * 60_000)
+  /** Its own: behind one address may sit everybody, and who guesses passwords there must not keep them from the provider. */
+  readonly #attempts = new Throttle()
   #configuration: { read: Promise<client.Configuration>; at: number } | null = null
 
   constructor(signIn: SignIn, settings: OidcSettings) {
@@ -74,7 +77,7 @@ export class Oidc {
         'Start it again.',
       )
     // Each failure is a line in the log and a call to the provider: whoever makes them has to wait.
-    const attempt = this.#signIn.throttle.begin(null, place.address)
+    const attempt = this.#attempts.begin(null, place.address)
     const claims = await this.#redeem(begin, query).catch((error: unknown) => {
       const refusal = this.#explain(error)
       if (refusal.code !== 'unavailable') throw this.#signIn.fail(null, 'oidc', place, refusal)

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Oidc } from '../../src/sign-in/oidc.ts'
 import type { SignIn } from '../../src/sign-in/sign-in.ts'
-import { Throttle } from '../../src/sign-in/throttle.ts'
 import { askProvider } from '../support/ask-provider.ts'
 import { refusedWith } from './start-desk.ts'
 
@@ -38,7 +37,6 @@ beforeEach(async () => {
   const issuer = `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}`
   const signIn = {
     parts: { askProvider, onFault: (error: unknown) => faults.push(error) },
-    throttle: new Throttle(),
     fail: (_operator: unknown, _method: string, _place: unknown, refusal: Error) => refusal,
   } as unknown as SignIn
   oidc = new Oidc(signIn, {

@@ -145,6 +145,21 @@ describe('an identity provider', () => {
     expect(String(listener.faults[0])).toMatch(/^IdentityProviderFault: invalid response/)
   })
 
+  it('lets people in behind whose address somebody guesses passwords, and the other way round', async () => {
+    const guessed = await openWithProvider()
+    guessed.provider.groups.anna = ['platform']
+    const guess = () => guessed.post('/auth/password', { name: 'nobody', password: 'wrong' })
+    for (let number = 0; number < 16; number++) await guess()
+    expect((await guess()).status).toBe(429)
+    expect(guessed.sessionOf(await guessed.signIn('anna'))).toBeDefined()
+
+    const { begin, comeBack, callback, addOperator, enter } = await openWithProvider()
+    const forge = async () => await comeBack(`${callback}?code=1&state=forged`, (await begin()).cookie)
+    for (let number = 0; number < 16; number++) await forge()
+    expect((await forge()).headers.location).toBe('/sign-in?error=throttled')
+    expect(await enter(await addOperator('ben'))).not.toBe('')
+  })
+
   it('that does not answer is said not to', async () => {
     const { get, listener } = await openSite({
       oidc: {
