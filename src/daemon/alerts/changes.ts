@@ -31,9 +31,8 @@ export function findChanges(
 ): Changes {
   const timestamp = new Date(now).toISOString()
   const wanted = conditions.filter(({ event }) => events.includes(event))
-  const fresh = wanted.filter(
-    ({ fires, crossing, formerly }) => fires && !reported.has(crossing) && !reported.has(formerly ?? crossing),
-  )
+  const crossed = wanted.filter(({ fires, crossing }) => fires && !reported.has(crossing))
+  const fresh = crossed.filter(({ crossing, formerly = crossing }) => !reported.has(formerly))
   const current = new Set([...unknown, ...conditions.map(({ crossing }) => crossing)])
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
   const recovered = ended.flatMap((crossing): AlertReport[] => {
@@ -44,7 +43,7 @@ export function findChanges(
     return [{ crossing, includes: [], message: { type: 'provider.recovered', timestamp, data } }]
   })
   return {
-    crossed: fresh.flatMap(({ crossing, includes }) => [crossing, ...includes]),
+    crossed: crossed.flatMap(({ crossing, includes }) => [crossing, ...includes]),
     ended,
     reports: [
       ...fresh.map(({ crossing, includes, type, data }) => ({
