@@ -38,7 +38,7 @@ function findHighest(prompt: Buffer, beginning: string): number {
   return highest
 }
 
-interface Values {
+interface Replaced {
   /** By label and value. What was used last comes last. */
   placeholders: Map<string, string>
   originals: Map<string, string>
@@ -50,7 +50,7 @@ interface Values {
 /** What stands for what in one request, or on one connection: the same value always has the same placeholder. */
 export class Placeholders {
   /** Few requests have any. */
-  #values: Values | null = null
+  #values: Replaced | null = null
   readonly #highest: (label: string) => number
 
   /** `highest`: up to there the prompt itself may have such texts, which must not be taken for placeholders. */
@@ -60,7 +60,7 @@ export class Placeholders {
 
   /** `[EMAIL_1]`. */
   mask(label: string, value: string, reversible: boolean): string {
-    this.#values ??= noValues()
+    this.#values ??= nothingReplaced()
     const { placeholders, originals } = this.#values
     const key = `${label} ${value}`
     const placeholder = placeholders.get(key) ?? this.#next(label, this.#values)
@@ -95,7 +95,7 @@ export class Placeholders {
     }
   }
 
-  #next(label: string, { placeholders, last }: Values): string {
+  #next(label: string, { placeholders, last }: Replaced): string {
     if (placeholders.size >= mostValues) throw new Error('there is too much to redact')
     const number = Math.max(last.get(label) ?? 0, this.#highest(label)) + 1
     last.set(label, number)
@@ -103,7 +103,7 @@ export class Placeholders {
   }
 }
 
-function noValues(): Values {
+function nothingReplaced(): Replaced {
   const originals = new Map<string, string>()
   return { placeholders: new Map(), originals, restorer: makeRestorer(originals), last: new Map() }
 }
