@@ -31,7 +31,7 @@ describe.each([stageModels.openai, 'answers', stageModels.gemini])('toolRunner o
         return 'blue'
       },
     }
-    const messages = [{ role: 'user' as const, content: 'look' }]
+    const messages = [{ role: 'user' as const, content: 'what do you see' }]
     const body = { model, max_tokens: 99, messages, tools: [look], max_iterations: 2, stream }
     const runner = client.beta.messages.toolRunner(body as Parameters<typeof client.beta.messages.toolRunner>[0])
     const last = await runner.runUntilDone()
@@ -39,6 +39,8 @@ describe.each([stageModels.openai, 'answers', stageModels.gemini])('toolRunner o
     expect(last.stop_reason).toBe('tool_use')
     const mock = model === stageModels.gemini ? stage.mocks.gemini : stage.mocks.openai
     expect(mock.last.body.toString()).toContain('blue')
+    // The runner goes on from what its vendor has stored; it must send the whole conversation instead.
+    expect(mock.last.body.toString()).toContain('what do you see')
   })
 })
 

@@ -17,9 +17,13 @@ const types: Record<number, string> = {
   504: 'timeout_error',
 }
 
+/** After this code the SDK's threads, and with them its tool runner, send the whole conversation. Source: its `ThreadState.recoversFrom`. */
+const lostThread = 'thread_not_found'
+
 function errorBody(fault: Fault, requestId: string) {
   const type = fault.code === 'overloaded' ? 'overloaded_error' : types[errorTable[fault.code].status]
-  const details = { error_code: fault.code, ...(fault.param === undefined ? {} : { param: fault.param }) }
+  const error_code = fault.code === 'not_translatable' && fault.param === 'thread' ? lostThread : fault.code
+  const details = { error_code, ...(fault.param === undefined ? {} : { param: fault.param }) }
   return {
     type: 'error',
     error: { type: type ?? 'api_error', message: fault.message, details },

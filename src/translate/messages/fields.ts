@@ -177,6 +177,7 @@ export const messagesFields = {
   },
   mcp_servers: refused('its servers are called by Anthropic', [[]]),
   compaction: refused('only Anthropic compacts conversations'),
-  thread: refused('it refers to what another provider has stored; send the whole conversation'),
+  // One that is begun comes with the whole conversation.
+  thread: refused('what it continues is stored by no provider here; send the whole conversation', [{ type: 'create' }]),
   betas: { otherwise: 'dropped', harmless: [[]] },
 } satisfies FieldTable

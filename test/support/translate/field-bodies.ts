@@ -316,7 +316,7 @@ export const messagesBodies: readonly JsonObject[] = [
   added({ type: 'mcp_tool_reference', name: 't', server_name: 's' }),
   { ...question, container: 'c' },
   { ...question, compaction: {} },
-  { ...question, thread: { type: 'create' } },
+  { ...question, thread: { type: 'continue', previous_message_id: 'msg_1' } },
   { ...question, inference_geo: 'eu', output_format: { type: 'json_schema', schema: { type: 'object' } } },
   { ...question, mcp_servers: [{}] },
   { ...question, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
