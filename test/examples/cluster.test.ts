@@ -16,8 +16,12 @@ import { freePort } from '../support/postgres-server.ts'
 interface Service {
   environment?: Record<string, string>
   volumes?: string[]
+  image: string
+  build?: object
+  pull_policy?: string
   command?: string | string[]
   stop_grace_period?: string
+  healthcheck?: { interval: string; start_period?: string }
   networks?: { default: { ipv4_address: string } }
 }
 
@@ -47,14 +51,15 @@ describe('examples/cluster/compose.yaml', () => {
     expect([cluster?.authority, cluster?.valkey?.authority]).toEqual(['/certificates/ca.pem', '/certificates/ca.pem'])
     // Else upload URLs would lead to what nginx calls the gateways.
     expect(gateway.url).toBe('http://localhost:8787')
-    expect(gateway.trustedProxies).toEqual([document.networks.default.ipam.config[0].subnet])
+    expect(gateway.trustedProxies).toEqual([document.services.nginx?.networks?.default.ipv4_address])
     expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(gateway.drainMs + 5000)
     expect(volumes).toEqual([`${name}:/var/lib/spgw`, 'certificates:/certificates:ro'])
   })
 
-  it('gives each node an address that stays, since nginx looks names up once', () => {
-    const addresses = nodes.map((name) => document.services[name]?.networks?.default.ipv4_address ?? '')
-    expect(new Set(addresses).size).toBe(nodes.length)
+  it('gives each node an address that stays, since nginx looks names up once, and nginx one that is trusted', () => {
+    const fixed = [...nodes, 'nginx']
+    const addresses = fixed.map((name) => document.services[name]?.networks?.default.ipv4_address ?? '')
+    expect(new Set(addresses).size).toBe(fixed.length)
     const [network = ''] = document.networks.default.ipam.config[0].subnet.split(/\d+\//)
     for (const address of addresses) expect(address.startsWith(network)).toBe(true)
   })
@@ -66,9 +71,25 @@ describe('examples/cluster/compose.yaml', () => {
     for (const command of commands) expect(paths).toContain(command)
   })
 
+  it('has no command of which compose drops the end: what comes after one of these signs, where it is not quoted', () => {
+    for (const { command = '' } of Object.values(document.services))
+      if (typeof command === 'string') expect(command.replaceAll(/'[^']*'|"[^"]*"/g, '')).not.toMatch(/[<>&|;]/)
+  })
+
+  it('builds the image once, under the name that all nodes have, and asks no registry for it', () => {
+    const services = nodes.map((name) => document.services[name])
+    expect(services.filter((service) => service?.build !== undefined)).toEqual([services[0]])
+    for (const service of services) expect(service).toMatchObject({ image: 'spgw', pull_policy: 'never' })
+  })
+
+  it('gives PostgreSQL time for its first start, for which the nodes wait', () => {
+    const { interval = '', start_period = '' } = document.services.postgres?.healthcheck ?? {}
+    expect(Number.parseInt(start_period, 10)).toBeGreaterThan(20 * Number.parseInt(interval, 10))
+  })
+
   it('gives Valkey the user that the page names', () => {
     const rights = '~spgw:* &spgw:* +@read +@write +@scripting +@pubsub +info +time +ping'
-    expect(document.services.valkey?.command).toContain(rights)
+    expect(String(document.services.valkey?.command).replaceAll("'", '')).toContain(rights)
     expect(readFileSync(join(examples, '../../docs/cluster.md'), 'utf8')).toContain(rights)
   })
 })

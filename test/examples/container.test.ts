@@ -81,6 +81,7 @@ interface Service {
   volumes: string[]
   healthcheck?: { test: string[]; interval: string; start_period: string }
   depends_on?: Record<string, { condition: string }>
+  networks?: { default: { ipv4_address: string } }
   ports?: string[]
 }
 
@@ -99,9 +100,11 @@ describe('the compose file', () => {
     expect(Object.keys(document.volumes)).toEqual(['data'])
   })
 
-  it('has settings that there are, and trusts the network that both are in', () => {
+  it('has settings that there are, and trusts nginx alone, which has an address of its own', () => {
     const { gateway } = load(spgw.environment ?? {})
-    expect(gateway.trustedProxies).toEqual([document.networks.default.ipam.config[0].subnet])
+    expect(gateway.trustedProxies).toEqual([nginx.networks?.default.ipv4_address])
+    const [network = ''] = document.networks.default.ipam.config[0].subnet.split(/\d+\//)
+    for (const { networks } of [spgw, nginx]) expect(networks?.default.ipv4_address.startsWith(network)).toBe(true)
     expect(Number.parseInt(spgw.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(gateway.drainMs + 5000)
   })
 
