@@ -102,9 +102,12 @@ function checkOwners(directory: string, uid: number, gid: number): Diagnostic[] 
 }
 
 function listStrange(directory: string, uid: number): string[] {
+  // Where the data have a volume to themselves: ext4's.
+  const own = join(directory, 'lost+found')
   try {
     return readdirSync(directory, { withFileTypes: true, recursive: true })
       .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => path !== own)
       .filter((path) => (lstatSync(path, { throwIfNoEntry: false })?.uid ?? uid) !== uid)
   } catch {
     // That it cannot be read is told already.
