@@ -60,7 +60,6 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
     /PostgreSQL cannot be/,
     'Requests are served, and the configuration is read-only until it takes changes again: docs/cluster.md',
   ],
-  [/^Valkey cannot be/, 'Requests are served; what passes of shared limits meanwhile: spgw cluster status'],
   [/waits? (for PostgreSQL|to be counted)/, 'Nothing of it is lost; what keeps it back: spgw cluster status'],
   [
     /locked/,
@@ -75,10 +74,18 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
   [/damaged/, 'Stop the gateway, keep its journal and restore a backup: spgw restore FILE --force'],
 ]
 
+/** By what passes of shared limits while Valkey is away. */
+const withoutValkey: Readonly<Record<string, string>> = {
+  refuse:
+    'Requests under shared limits are refused until it is back (cluster.limits_without_valkey); all others are served: docs/cluster.md',
+}
+
 /** `refuses`: the gateway serves nothing, whatever a part alone would mean. */
-function adviseDegraded(reason: string, refuses: boolean): string {
-  const known = remedies.find(([pattern]) => pattern.test(reason))?.[1]
-  if (refuses && (known === undefined || known.startsWith('Requests are served')))
+function adviseDegraded(reason: string, refuses: boolean, meanwhile: string): string {
+  const served =
+    withoutValkey[meanwhile] ?? 'Requests are served; what passes of shared limits meanwhile: spgw cluster status'
+  const known = /^Valkey cannot be/.test(reason) ? served : remedies.find(([pattern]) => pattern.test(reason))?.[1]
+  if (refuses && (known === undefined || known === served || known.startsWith('Requests are served')))
     return "Requests are refused, as the part isolated says; see the gateway's log for details."
   return known ?? "Requests are still served; see the gateway's log for details."
 }
@@ -97,6 +104,7 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
   const place = `${valueAt(status, 'gateway_url')} (process ${valueAt(status, 'process_id')})`
   const degraded = valueAt(status, 'degraded')
   const refuses = listDegraded(status).includes('isolated')
+  const meanwhile = String(valueAt(status, 'cluster.valkey.meanwhile'))
   const lost = Number(valueAt(status, 'entries_lost'))
   return [
     theirs === version
@@ -110,7 +118,7 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
       problem(
         String(valueAt(part, 'part')),
         `degraded since ${valueAt(part, 'since')}: ${valueAt(part, 'reason')}`,
-        adviseDegraded(String(valueAt(part, 'reason')), refuses),
+        adviseDegraded(String(valueAt(part, 'reason')), refuses, meanwhile),
       ),
     ),
     ...checkDisk(status),

@@ -166,6 +166,17 @@ describe('doctor', () => {
     expect(ran.io.out()).toContain(remedy)
   })
 
+  it('says of Valkey that requests under shared limits are refused without it, where the settings want that', async () => {
+    const degraded = [{ part: 'valkey', since: 'noon', reason: 'Valkey cannot be used: it does not answer' }]
+    const said = async (meanwhile: string) => {
+      const cluster = { id: 'clu_1', valkey: { meanwhile } }
+      return (await examine({ status: { ...status, degraded, cluster } })).io.out()
+    }
+    expect(await said('refuse')).toContain('Requests under shared limits are refused until it is back')
+    expect(await said('refuse')).not.toContain('Requests are served')
+    expect(await said('share')).toContain('Requests are served; what passes of shared limits meanwhile')
+  })
+
   it('says of no part that requests are served while the node refuses them', async () => {
     const parts = [
       ['postgres', 'PostgreSQL cannot be reached: connect ECONNREFUSED'],

@@ -127,7 +127,7 @@ export class LimitDriver {
     const { clock, bucket } = this.#windows
     // Of a server that was lost just now the windows do not know yet.
     const isLost = this.#options.valkey !== null && (this.#options.valkey.run === null || this.#refused)
-    const apart = this.#windows.apart ?? (isLost && !this.#windows.isAbsent() ? 'cut off' : null)
+    const apart = this.#windows.apart ?? (isLost && !this.#windows.isAbsent() ? this.#windows.ofLost : null)
     const { low, high } = clock.span(now)
     const from = now + bucket * bucketMs - low
     const until = now + ((bucket + 1) * bucketMs - high) * 0.9998

@@ -18,6 +18,11 @@ const historyMs = (windowBuckets + 1) * bucketMs
  */
 export type WithoutServer = 'share' | 'refuse' | 'local'
 
+const withoutServer = { share: 'cut off', refuse: 'closed', local: null } as const satisfies Record<
+  WithoutServer,
+  Apart
+>
+
 export interface WindowOptions {
   /** null: one alone, which has the whole of each limit. */
   node: string | null
@@ -102,10 +107,15 @@ export class SharedWindows {
   get apart(): Apart {
     const { node, without } = this.#options
     if (node === null) return null
-    if (this.isAbsent()) return without === 'local' ? null : 'cut off'
+    if (this.isAbsent()) return withoutServer[without]
     // Whoever knows no nodes asks nobody; and a server that has said nothing yet is not reached.
-    if (this.#members.length === 0 || this.#heardAt === Number.NEGATIVE_INFINITY) return 'cut off'
+    if (this.#members.length === 0 || this.#heardAt === Number.NEGATIVE_INFINITY) return this.ofLost
     return this.#open ? null : 'opening'
+  }
+
+  /** The same where the server has just stopped answering. */
+  get ofLost(): Apart {
+    return withoutServer[this.#options.without] ?? 'cut off'
   }
 
   get heardAt(): number {

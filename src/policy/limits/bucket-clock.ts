@@ -8,11 +8,11 @@ const words = 5
 const mostReads = 100
 
 /**
- * Why this node can be granted nothing now: it does not reach the others, or they have not all said yet what they use. Null:
- * what it is refused is used up.
+ * Why this node can be granted nothing now: it does not reach the others (`closed`: and may let nothing pass before it does), or they
+ * have not all said yet what they use. Null: what it is refused is used up.
  */
-export type Apart = 'cut off' | 'opening' | null
-const aparts: readonly Apart[] = [null, 'cut off', 'opening']
+export type Apart = 'cut off' | 'opening' | 'closed' | null
+const aparts: readonly Apart[] = [null, 'cut off', 'opening', 'closed']
 
 interface ClockReading {
   bucket: number

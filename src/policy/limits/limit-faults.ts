@@ -45,6 +45,7 @@ export function nameForClient(scope: string): string {
 const aparts = {
   'cut off': 'this one is cut off from the others and has no more of it',
   opening: 'none is given more before all have said what they use',
+  closed: 'this one lets nothing pass before it reaches the others again',
   unheard: 'no answer came in time',
 }
 
@@ -56,7 +57,8 @@ function explain(
   if (limit === 0) return 'So nothing passes; ask the operator.'
   if (waitMs === null) return `This request alone needs ${amount}, so waiting does not help: send a smaller one.`
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  const later = `try again in ${seconds} ${plural('second', seconds)}.`
+  // Of this no clock knows when it ends.
+  const later = apart === 'closed' ? 'try again later.' : `try again in ${seconds} ${plural('second', seconds)}.`
   if (apart !== null && apart !== 'held')
     return `The nodes of the cluster share this limit, and ${aparts[apart]}; ${later}`
   const held = apart === 'held' ? ', or nodes of the cluster hold the rest' : ''

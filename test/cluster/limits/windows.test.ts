@@ -158,6 +158,21 @@ it('says why nothing can be granted: it knows no nodes, not all have spoken, or 
   expect(windows.apart).toBe('cut off')
 })
 
+it('is closed where nothing may pass without the server, and not only cut off', () => {
+  const { windows, call, answer } = open('refuse')
+  // One that was started while the server is away.
+  expect([windows.apart, windows.ofLost]).toEqual(['closed', 'closed'])
+  answer(call(0).number, 1, { code: 'new' })
+  answer(call(10).number, 11)
+  expect(windows.apart).toBeNull()
+  windows.tick(10_100)
+  expect(windows.apart).toBe('closed')
+  expect(['share', 'local'].map((without) => open(without as 'share' | 'local').windows.ofLost)).toEqual([
+    'cut off',
+    'cut off',
+  ])
+})
+
 it('is not cut off where it has the whole of each limit', () => {
   const { windows } = open('local')
   windows.tick(10_100)

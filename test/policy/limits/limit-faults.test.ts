@@ -57,7 +57,7 @@ describe('a scope in the message to a client is said in words, on the record as 
 
 describe('of a limit that nodes share, a node that can be granted nothing says so, and not that it is used up', () => {
   const refuse = (
-    apart: 'cut off' | 'opening' | 'unheard' | 'held' | null,
+    apart: 'cut off' | 'opening' | 'closed' | 'unheard' | 'held' | null,
     kind: 'requests' | 'concurrency' = 'requests',
   ) => refusedByLimit({ limit: { ...shared, kind }, amount: 1, used: 5, waitMs: 4200, apart })
 
@@ -66,6 +66,8 @@ describe('of a limit that nodes share, a node that can be granted nothing says s
     ['cut off', 'concurrency', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['opening', 'requests', 'none is given more before all have said what they use; try again in 5 seconds.'],
     ['unheard', 'requests', 'no answer came in time; try again in 5 seconds.'],
+    // Of this no clock knows when it ends.
+    ['closed', 'requests', 'this one lets nothing pass before it reaches the others again; try again later.'],
   ] as const)('%s, %s', (apart, kind, words) => {
     const { fault, signal } = refuse(apart, kind)
     expect(fault).toMatchObject({ code: 'rate_limited', retryAfterMs: 4200 })
