@@ -89,7 +89,6 @@ export interface ClusterPeer {
   version: string | null
   /** How far its threads are. */
   applied: number
-  joinedAt: string
   /** When PostgreSQL heard of it last. */
   heardAt: string | null
   /** Not heard of for so long, by PostgreSQL's clock. */

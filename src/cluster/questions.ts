@@ -311,15 +311,14 @@ async function listMembers(client: pg.Client): Promise<ClusterPeer[]> {
     name: string
     version: string | null
     applied: string
-    joined: Date
     beat: Date | null
     silent: string | null
   }>(
-    `select id, name, version, applied, joined, beat, extract(epoch from now() - beat) * 1000 as silent
+    `select id, name, version, applied, beat, extract(epoch from now() - beat) * 1000 as silent
      from spgw.members order by name`,
   )
-  return rows.map(({ id, name, version, applied, joined, beat, silent }) => ({
-    ...{ id, name, version, applied: Number(applied), joinedAt: joined.toISOString() },
+  return rows.map(({ id, name, version, applied, beat, silent }) => ({
+    ...{ id, name, version, applied: Number(applied) },
     heardAt: beat === null ? null : beat.toISOString(),
     silentMs: silent === null ? null : Math.max(0, Number(silent)),
   }))

@@ -31,8 +31,6 @@ export interface Counters {
   reverseThread(thread: number): void
   /** What is used: held and spent. */
   read(row: number): number
-  /** What of it that thread holds. */
-  readHeld(row: number, thread: number): number
 }
 
 export interface CounterLayout {
@@ -79,7 +77,6 @@ export function attachCounters(buffer: SharedArrayBuffer, layout: CounterLayout,
       }
     },
     read: (row) => Number(Atomics.load(words, used(row))),
-    readHeld: (row, holder) => Number(Atomics.load(words, held(row, holder))),
   }
 }
 

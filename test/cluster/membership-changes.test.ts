@@ -6,7 +6,7 @@ import { StoreConflict, StoreReadOnly } from '../../src/store/store-error.ts'
 
 const self = { cluster: 'clu_1', member: 'nod_a', incarnation: 'one' }
 const peer = (id: string, name: string): ClusterPeer => ({
-  ...{ id, name, version: '1', applied: 1, joinedAt: '', heardAt: null, silentMs: 0 },
+  ...{ id, name, version: '1', applied: 1, heardAt: null, silentMs: 0 },
 })
 
 /** A node, its store and PostgreSQL, as far as memberships need them: all that is done is noted in its order. */

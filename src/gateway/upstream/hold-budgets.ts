@@ -151,12 +151,25 @@ export function raiseForTarget(
     sum.output += output
     if (dearest === null || own.usd > dearest.usd) dearest = { usd: own.usd, expected }
   }
-  const conclude = (raised: RaisedBudgets | BudgetRefusal) => {
-    if ('why' in raised) return false
+  return raiseTo(call, hold, need, sum, () => {
     // Of two that run at once either may be the one that streams.
     if (call.openHold !== null && dearest !== null)
       call.openHold = { ...call.openHold, price: dearest.expected.price, input: dearest.expected.input }
-    return raised.more ? journalHeld(call, hold, sum).then(() => true) : true
+  })
+}
+
+/** What is held then stands in the journal as so many tokens. `raised`: there was room for it. */
+function raiseTo(
+  call: Call,
+  hold: LimitHold,
+  need: BudgetNeed,
+  tokens: { input: number; output: number },
+  raised: () => void,
+): boolean | Promise<boolean> {
+  const conclude = (outcome: RaisedBudgets | BudgetRefusal) => {
+    if ('why' in outcome) return false
+    raised()
+    return outcome.more ? journalHeld(call, hold, tokens).then(() => true) : true
   }
   return call.gateway.limits.sharesBudgets
     ? raiseAsking(call, hold, need).then(conclude)
@@ -184,18 +197,14 @@ export function raiseForRest(
   const before = { usd: nanoOf(earlier.cost?.usd ?? 0), tokens: tokensOf(earlier.tokens) }
   const own = needOf({ ...expected, input }, output)
   const need = { usd: own.usd + before.usd + nanoOf(spentOn(call)), tokens: own.tokens + before.tokens }
-  const conclude = (raised: RaisedBudgets | BudgetRefusal) => {
-    if ('why' in raised) return false
-    if (openHold !== null) call.openHold = { ...openHold, input, before }
-    if (!raised.more || hold === null) return true
-    const held = { input: input + (earlier.tokens?.input ?? 0), output: output + (earlier.tokens?.output ?? 0) }
-    return journalHeld(call, hold, held).then(() => true)
-  }
   if (arrival.accounts?.raise(need) != null) return false
-  if (hold === null) return conclude({ more: false })
-  return call.gateway.limits.sharesBudgets
-    ? raiseAsking(call, hold, need).then(conclude)
-    : conclude(raise(call, hold, need))
+  const all = { input: input + (earlier.tokens?.input ?? 0), output: output + (earlier.tokens?.output ?? 0) }
+  const raised = () => {
+    if (openHold !== null) call.openHold = { ...openHold, input, before }
+  }
+  if (hold !== null) return raiseTo(call, hold, need, all, raised)
+  raised()
+  return true
 }
 
 export const tokensOf = (tokens: TokenUsage | null) => (tokens === null ? 0 : tokens.input + tokens.output)
