@@ -8,7 +8,15 @@ import type { UsageConvention, UsageDetail } from '../core/record.ts'
 import type { BatchAsk, CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { EndedWork, ResultUsage, StartedWork } from './earlier-work.ts'
 import type { OutputLimits } from './output-limits.ts'
-import type { AnswerReader, Framing, RequestContent, SignedReasoning, SocketReader } from './reader-contract.ts'
+import type {
+  AnswerReader,
+  Framing,
+  IssuedCredentials,
+  NamedModel,
+  RequestContent,
+  SignedReasoning,
+  SocketReader,
+} from './reader-contract.ts'
 
 export type { FormField } from '../core/form-scan.ts'
 export type { Span } from '../core/json-scan.ts'
@@ -19,6 +27,8 @@ export type {
   BodyReading,
   EventReading,
   Framing,
+  IssuedCredentials,
+  NamedModel,
   RequestContent,
   SocketReader,
   SocketReading,
@@ -243,6 +253,10 @@ export interface Inspection {
    * tools. The caller must be allowed to use each of them, and they must be at the same provider.
    */
   additionalModels?: readonly NamedModel[]
+  /** The provider may answer with a model of its own choice, which the call does not name (`"fallbacks": "default"`). */
+  leavesChoice?: true
+  /** Of models to fall back to: their own limits in the body. `decide`: they allow a longer answer than the request itself. */
+  fallbackLimits?: { spans: readonly Span[]; decide: boolean }
   /** What the requests of a batch in the body ask for. */
   asks?: readonly BatchAsk[]
   /** The end user that the client names, by the format's own field; null when it names none (contract.md rule 21). */
@@ -366,13 +380,6 @@ export interface EndpointSocket {
   errorFrame(fault: Fault, requestId: string, streamId?: string): Buffer | null
 }
 
-export interface IssuedCredentials {
-  /** Every string in the answer that is such a credential. */
-  secrets: string[]
-  /** Epoch milliseconds; null: the answer does not say. */
-  expiresAt: number | null
-}
-
 export interface FrameAsk {
   /** Whether a connection may start with this frame. */
   opens: boolean
@@ -382,6 +389,7 @@ export interface FrameAsk {
   model: NamedModel | null
   /** Models for part of the work (transcription of what the user says). */
   additionalModels: readonly NamedModel[]
+  leavesChoice?: Inspection['leavesChoice']
   /**
    * The call whose rules for references apply to the frame; null: none of its member names for a reference occurs in
    * the frame.
@@ -389,11 +397,4 @@ export interface FrameAsk {
   bodyOf: Match | null
   /** Types of objects that live within one connection: a frame that names one can only mean the connection's own. */
   own: readonly ObjectType[]
-}
-
-export interface NamedModel {
-  name: string
-  /** The spans of its values, including quotes. `mayAnswer`: the provider may answer with it in place of `model`. */
-  spans: Span[]
-  mayAnswer?: true
 }

@@ -1,5 +1,6 @@
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
+import type { Span } from '../core/json-scan.ts'
 import type { JsonObject } from '../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
@@ -35,6 +36,8 @@ export interface AnswerReader {
   usage(): TokenUsage | null
   /** What the usage says beyond token counts, and the tier that the answer states; null: nothing. */
   usageDetail(): UsageDetail | null
+  /** What `usage` leaves out: of other models that worked for the same answer, each call by itself. Absent: no such answer has any. */
+  beside?(): readonly TurnUsage[]
   seen(): AnswerFacts
   /**
    * Whether an answer that ends without usage may be estimated by its content events: they are text, about a token
@@ -124,8 +127,8 @@ export interface SocketReader {
   readonly step: 'begins' | 'ends' | null
   /** What this frame brings of an answer comes to about so many tokens. */
   readonly written: number
-  /** Usage of a model beside the session's own, up to now: counts only where there is no other. */
-  readonly beside: TokenUsage | null
+  /** What this frame reports of a model beside the one that answers. */
+  readonly beside: TurnUsage | null
   /** Whether an answer is in progress, as far as the frames show. */
   busy(): boolean
 }
@@ -133,7 +136,7 @@ export interface SocketReader {
 export interface TurnUsage {
   tokens: TokenUsage | null
   detail: UsageDetail | null
-  /** The model that says it has answered. Absent: none does. */
+  /** The model that says it has used it. Absent: none does. */
   model?: string
 }
 
@@ -151,4 +154,18 @@ export interface SignedReasoning {
   hint: string
   /** The members, of bodies and answers alike, that hold a signature. */
   names: readonly string[]
+}
+
+export interface IssuedCredentials {
+  /** Every string in the answer that is such a credential. */
+  secrets: string[]
+  /** Epoch milliseconds; null: the answer does not say. */
+  expiresAt: number | null
+}
+
+export interface NamedModel {
+  name: string
+  /** The spans of its values, including quotes. `mayAnswer`: the provider may answer with it in place of `model`. */
+  spans: Span[]
+  mayAnswer?: true
 }

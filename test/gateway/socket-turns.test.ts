@@ -254,4 +254,82 @@ describe('a WebSocket', () => {
     client.socket.close(1000)
     await plane.record(client.requestId)
   })
+
+  const transcriber = { audio: { input: { transcription: { model: 'gpt-transcribe' } } } }
+  const setUp = (session: object = transcriber) => ({ type: 'session.updated', session })
+  const heard = (usage: object) => ({ type: 'conversation.item.input_audio_transcription.completed', usage })
+  const words = { type: 'conversation.item.input_audio_transcription.delta', delta: 'x'.repeat(4000) }
+  const spoken = heard({
+    ...{ type: 'tokens', input_tokens: 1000, output_tokens: 100, total_tokens: 1100 },
+    input_token_details: { text_tokens: 0, audio_tokens: 1000 },
+  })
+
+  async function listen(rules: LimitRules & Partial<SnapshotPolicy>, query?: string) {
+    const sides = await connect(rules, query)
+    const price = (model: string, rates: object) => fillPrice({ model, source: 'set', version: 'v1', ...rates })
+    const prices = [
+      price('openai-model', { input: 1, output: 10 }),
+      price('gpt-transcribe', { input: 2, audio_input: 4, output: 20 }),
+      price('whisper', { per_second: 0.0001 }),
+    ]
+    sides.plane.tell({ type: 'prices', prices: { revision: 2, prices } })
+    await sides.plane.hear('has')
+    const hear = async (...frames: object[]) => {
+      for (const frame of frames) sides.far.send(frame)
+      for (const _frame of frames) await sides.client.next()
+    }
+    return { ...sides, hear }
+  }
+
+  it('counts what was written down of what its user said, at the price of the model that did', async () => {
+    const { plane, client, far, hear } = await listen({ budgetUsdDay: 0.1, budgetTokensDay: 50_000 })
+    await hear(setUp())
+    client.send(turn)
+    await far.next()
+    // 1000 × 4 + 100 × 20 of the transcription, beside a turn and between turns.
+    await hear(created, words, spoken, done(30))
+    await expect.poll(() => use(plane)).toMatchObject({ used: 320_000 + 6_000_000, held: 0 })
+    await hear(spoken)
+    await expect.poll(() => use(plane)).toMatchObject({ used: 320_000 + 12_000_000, held: 0 })
+    client.socket.close(1000)
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({
+      tokens: { input: 20 + 2000, output: 30 + 200, source: 'reported' },
+      usage_detail: { audio_input: 2000 },
+      cost: { usd: 0.01232 },
+    })
+    expect(record.routing_signals.map(({ rule }) => rule)).toContain('turns')
+    await expect.poll(() => use(plane)).toMatchObject({ used: 12_320_000, held: 0, holders: 0 })
+    const tokens = { ...budget, counter: budget.counter.replace('usd', 'tokens'), kind: 'tokens' } as const
+    expect(plane.limits.budgetUse(tokens, { timeZone: 'UTC', now: Date.now() }).used).toBe(2250)
+  })
+
+  it('counts the seconds of a model that is billed by time, named where sessions did before', async () => {
+    const { plane, client, hear } = await listen({ budgetUsdDay: 0.1 })
+    const session = { input_audio_transcription: { model: 'whisper' } }
+    await hear({ type: 'session.created', session }, heard({ type: 'duration', seconds: 8 }))
+    await expect.poll(() => use(plane)).toMatchObject({ used: 800_000, held: 0 })
+    client.socket.close(1000)
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({ usage_detail: { seconds: 8 }, cost: { usd: 0.0008 } })
+    await expect.poll(() => use(plane)).toMatchObject({ used: 800_000, held: 0, holders: 0 })
+  })
+
+  it('litellm PR 40010: that only writes down ends where its budget does', async () => {
+    const { plane, client, hear, far } = await listen({ budgetUsdDay: 0.04 }, '?intent=transcription')
+    client.send({ type: 'session.update', session: { type: 'transcription', ...transcriber } })
+    await far.next()
+    await hear(setUp(), words, spoken)
+    await expect.poll(() => use(plane)).toMatchObject({ used: 6_000_000, held: 0, holders: 1 })
+    let last: unknown = null
+    for (let time = 0; time < 8; time++) far.send(spoken)
+    do last = await client.nextJson()
+    while (Object(last).type !== 'error')
+    expect(last).toMatchObject({ error: { code: 'budget_exceeded' } })
+    await once(client.socket, 'close')
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({ error: { code: 'budget_exceeded' }, upstream_model: 'gpt-transcribe' })
+    expect(record.cost?.usd).toBeLessThanOrEqual(0.046)
+    await expect.poll(() => use(plane)).toMatchObject({ used: (record.cost?.usd ?? 0) * 1e9, held: 0, holders: 0 })
+  })
 })

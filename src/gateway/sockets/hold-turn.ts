@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { amountOf, type BudgetNeed, type BudgetRefusal } from '../../policy/limits/budget-counters.ts'
 import { dearestOf, increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
@@ -70,15 +70,38 @@ export function holdTurn(
 }
 
 /**
+ * What a model beside the one that answers has come to, with all that was `used` until now. Null: the budgets have room for it, and for
+ * what runs.
+ */
+export function holdBeside(call: Call, used: TokenUsage | null, provider: Priced['provider']): Fault | null {
+  const { arrival, trace } = call
+  const hold = budgetsOf(arrival)
+  if (hold === null) return null
+  const own = { provider, upstreamModel: trace.upstreamModel ?? '' }
+  const refused = hold.budgets.length === 0 ? holdFirst(call, own, Date.now()) : null
+  if (refused !== null) return refused
+  const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
+  const open = call.openHold
+  if (open !== null) call.openHold = { ...open, before }
+  const running = open === null ? nothing : needOf(open, open.held)
+  const raised = raise(call, hold, { usd: before.usd + running.usd, tokens: before.tokens + running.tokens })
+  if ('why' in raised) return refuse(call, { ...raised, why: 'spent' }, null)
+  const { input = 0, held: output = 0 } = open ?? {}
+  if (raised.more)
+    void journalHeld(call, hold, { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + output })
+  return null
+}
+
+/**
  * A turn has ended. What all came to is used from here on, unless the next has begun when that is written: should the thread die
  * before, the counter has what was held, which is more. `isBusy`: whether one runs.
  */
-export async function bookTurns(call: Call, used: TokenUsage, isBusy: () => boolean): Promise<void> {
+export async function bookTurns(call: Call, used: TokenUsage | null, isBusy: () => boolean): Promise<void> {
   const { arrival, trace, openHold, gateway } = call
   const hold = budgetsOf(arrival)
   if (hold === null || hold.budgets.length === 0) return
   const actual = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
-  await journalHeld(call, hold, used, actual)
+  await journalHeld(call, hold, used ?? estimatedTokens(0, 0), actual)
   if (call.openHold !== openHold || isBusy()) return
   for (const each of hold.budgets) each.exceeded = excessOf(each, amountOf(each.limit, actual))
   gateway.limits.bookTurns(hold, actual)

@@ -12,7 +12,7 @@ import { correctTurns } from '../request/take-limits.ts'
 import { nameFallback } from '../upstream/fallback-models.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
 import { admitTurn } from './admit-turn.ts'
-import { bookTurns } from './hold-turn.ts'
+import { bookTurns, holdBeside } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 interface RunningTurn {
@@ -53,7 +53,7 @@ export class SocketTurns {
 
   /** What all came to until now. */
   tokens(): TokenUsage | null {
-    return this.#tokens ?? this.#reader.beside
+    return this.#tokens
   }
 
   detail(): UsageDetail | null {
@@ -81,8 +81,9 @@ export class SocketTurns {
 
   /** The frame that the reader has read last. `failed`: it tells of an error. */
   follow(provider: OpenedProvider, failed: boolean): Fault | null {
-    const { step, turn, written } = this.#reader
+    const { step, turn, written, beside } = this.#reader
     this.#written += written
+    if (beside !== null) return this.#takeBeside(provider, beside)
     if (turn !== null) this.#report(turn)
     if (step === 'ends') this.#end(failed, (turn?.tokens ?? null) !== null)
     else if (failed) this.#refuse()
@@ -145,6 +146,16 @@ export class SocketTurns {
     if (believed.tokens === null) return
     if (running !== undefined) running.reported = true
     this.#written = this.#running.length > 1 ? Math.max(0, this.#written - believed.tokens.output) : 0
+  }
+
+  /** A model beside the one that answers counts when it reports: before that nobody is asked. */
+  #takeBeside({ provider }: OpenedProvider, usage: TurnUsage): Fault | null {
+    this.#charge(believeTurn(this.#call, usage, estimatedTokens(0, 0)), usage.model ?? null)
+    this.#correct()
+    const refused = holdBeside(this.#call, this.#tokens, { id: provider.row.id })
+    if (this.#running.length === 0 && this.#unreported === null)
+      void bookTurns(this.#call, this.#tokens, () => this.busy())
+    return refused
   }
 
   #end(failed: boolean, reported: boolean): void {

@@ -1,9 +1,7 @@
 import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
-import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
 import { deltaTokens, scanEvent } from './socket-frames.ts'
@@ -11,16 +9,26 @@ import { readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
 
 /** Each of these ends a response and reports its usage: the first on Realtime, the others on Responses. */
 const ends = new Set(['response.done', 'response.completed', 'response.incomplete', 'response.failed'])
-const transcribed = 'conversation.item.input_audio_transcription.completed'
-const parsed = new Set([...ends, transcribed, 'response.created', 'response.event', 'session.started', 'error'])
+const transcription = 'conversation.item.input_audio_transcription.'
+const transcribed = `${transcription}completed`
+/** These say what the session is set up for. */
+const setups = new Set(
+  ['session', 'transcription_session'].flatMap((session) => [`${session}.created`, `${session}.updated`]),
+)
+const parsed = new Set([
+  ...ends,
+  ...setups,
+  ...[transcribed, 'response.created', 'response.event', 'session.started', 'error'],
+])
 
 /** What a provider sends on Realtime, Responses and Live connections. Source: the types of the vendor's SDK. */
 export class OpenaiSocketReader implements SocketReader {
   turn: TurnUsage | null = null
   step: SocketReader['step'] = null
   written = 0
-  /** Of transcriptions. */
-  beside: TokenUsage | null = null
+  beside: TurnUsage | null = null
+  /** The model that writes down what the user says. */
+  #transcriber: string | null = null
   #open = 0
   /** The response that ended last: who tells of its end again reports nothing new. */
   #ended: string | null = null
@@ -34,8 +42,10 @@ export class OpenaiSocketReader implements SocketReader {
   frame(frame: Buffer): SocketReading {
     this.turn = null
     this.step = null
+    this.beside = null
     const { type, delta } = scanEvent(frame)
-    this.written = delta === null ? 0 : deltaTokens(type, delta)
+    // What the user says is no part of an answer.
+    this.written = delta === null || type.startsWith(transcription) ? 0 : deltaTokens(type, delta)
     const event = parsed.has(type) ? parseObject(frame) : null
     return event === null ? emptyReading : this.#read(type, event)
   }
@@ -58,7 +68,11 @@ export class OpenaiSocketReader implements SocketReader {
       return { ...emptyReading, error: readStreamedError(asObject(event.error) ?? event) }
     }
     if (type === transcribed) {
-      this.beside = addUsage(this.beside, readResponsesUsage(event.usage))
+      this.beside = readTranscription(event.usage, this.#transcriber)
+      return emptyReading
+    }
+    if (setups.has(type)) {
+      this.#transcriber = findTranscriber(asObject(event.session)) ?? this.#transcriber
       return emptyReading
     }
     if (type === 'session.started')
@@ -94,6 +108,20 @@ export class OpenaiSocketReader implements SocketReader {
     if (count > 0) this.step = 'ends'
     this.#open = Math.max(0, this.#open - count)
   }
+}
+
+/** In tokens, or by its seconds, as the model is billed. Source: the types of the vendor's SDK. */
+function readTranscription(usage: unknown, model: string | null): TurnUsage | null {
+  const tokens = readResponsesUsage(usage)
+  const detail = readUsageDetail(usage, null)
+  return tokens === null && detail === null ? null : { tokens, detail, ...(model === null ? {} : { model }) }
+}
+
+/** Where sessions name it now, and where they did. */
+function findTranscriber(session: JsonObject | null): string | null {
+  const input = asObject(asObject(session?.audio)?.input)
+  const named = asObject(input?.transcription) ?? asObject(session?.input_audio_transcription)
+  return asText(named?.model)
 }
 
 /** Of a response that failed: in `error` on Responses, in `status_details` on Realtime. */
