@@ -51,6 +51,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
   const { contentPolicies } = call
   const denied = contentPolicies === null ? null : await (await content()).inspectPrompt(call, contentPolicies)
+  arrival.content = call.content
   if (denied !== null) return reject(arrival, denied)
 
   const found = planFor(call)

@@ -1,12 +1,14 @@
 import { errorTable, type Fault, originOf } from '../../core/errors.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import { loadOnce } from '../../core/load-once.ts'
+import type { Signal, TokenUsage } from '../../core/record.ts'
 import { requestsInFlight, requestsServed } from '../../policy/counters.ts'
+import type { CallContent } from '../content/call-content.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import { releaseLimits } from '../request/take-limits.ts'
-import type { RequestEnd } from '../request/trace.ts'
+import type { RequestEnd, Trace } from '../request/trace.ts'
 import { heldBudgets, settleBudgets } from '../upstream/hold-budgets.ts'
 import { estimateHold, priceCall } from './charge.ts'
 
@@ -58,9 +60,27 @@ function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
     const shared = gateway.refusals.share(arrival.clientAddress, arrival.id, Date.now())
     if (shared !== null) return shared
   }
-  if (arrival.capture === null) return journalSettled(arrival, end)
-  return arrival.capture.journal(end).then(() => journalSettled(arrival, end))
+  const { content, capture } = arrival
+  const hidden = content === null || !quotesProvider(trace, end) ? null : hideQuoted(content, trace, end)
+  if (capture === null)
+    return hidden === null ? journalSettled(arrival, end) : hidden.then(() => journalSettled(arrival, end))
+  return Promise.all([hidden, capture.journal(end)]).then(() => journalSettled(arrival, end))
 }
+
+const hiding = loadOnce(() => import('../content/hide-quoted.ts'))
+
+async function hideQuoted(content: CallContent, trace: Trace, end: RequestEnd): Promise<void> {
+  const module = await hiding()
+  await module.hideQuoted(content, trace, end)
+}
+
+/** A connection goes on after errors. */
+function quotesProvider({ attempts, routingSignals }: Trace, { error }: RequestEnd): boolean {
+  if (attempts.length === 0) return false
+  return error !== null || attempts.some(({ message }) => message !== null) || routingSignals.some(isProvidersError)
+}
+
+const isProvidersError = ({ rule }: Signal) => rule === 'provider.error'
 
 function journalSettled(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, trace } = arrival

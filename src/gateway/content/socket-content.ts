@@ -103,9 +103,10 @@ export class SocketContent {
   }
 
   async #use(policies: readonly ContentPolicy[]): Promise<CallContent> {
-    const { gateway, trace, inspection } = this.#call
+    const { gateway, trace, inspection, arrival } = this.#call
     const rules = await readyRules(policies, gateway.patterns)
     this.#content ??= new CallContent(policies, rules, trace, this.#placeholders)
+    arrival.content = this.#content
     this.#content.use(policies, rules)
     // Never denied: no prompt stands there.
     if (inspection.query.length > 1 && rules.prompt.length > 0)

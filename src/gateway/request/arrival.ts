@@ -9,6 +9,7 @@ import type { UnpricedRule } from '../../policy/checks.ts'
 import type { TakenLimits } from '../../policy/limits/limit-counters.ts'
 import { AnswerBody } from '../answer/answer-body.ts'
 import type { BodyTap } from '../capture/body-tap.ts'
+import type { CallContent } from '../content/call-content.ts'
 import type { Gateway } from '../gateway.ts'
 import type { ObjectNotes } from '../objects/object-notes.ts'
 import type { ListMember } from '../thread/deadlines.ts'
@@ -56,6 +57,8 @@ export class Arrival implements ListMember {
   cached: 'hit' | 'miss' | null = null
   /** Captures the bodies, where a policy asks for it. */
   capture: BodyTap | null = null
+  /** What content rules have to do with it; null: none look at it. */
+  content: CallContent | null = null
 
   constructor(gateway: Gateway, request: IncomingMessage, response: ServerResponse, clientAddress: string | null) {
     this.gateway = gateway

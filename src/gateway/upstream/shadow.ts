@@ -135,6 +135,7 @@ function copyCall({ key, presented, lane, match, inspection, outputCap, content 
   call.outputCap = outputCap
   // What was redacted for one provider is redacted for the other.
   call.content = content
+  arrival.content = content
   return call
 }
 

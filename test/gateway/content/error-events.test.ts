@@ -15,6 +15,10 @@ const policies = (['block', 'redact', 'flag'] as const).map((action) =>
   }),
 )
 policies.push(
+  makePolicy('prompts', {
+    attachedTo: { workspace: false, ids: [] },
+    contentRules: [{ ...rule, action: 'redact', on: ['prompt'] }],
+  }),
   makePolicy('returns', {
     attachedTo: { workspace: false, ids: [] },
     contentRules: [{ ...rule, detector: 'email-addresses', action: 'redact', reversible: true, on: ['prompt'] }],
@@ -24,11 +28,12 @@ policies.push(
 let provider: http.Server
 let plane: DataPlane
 let sent: Answer
+let status = 200
 
 beforeAll(async () => {
   provider = http.createServer(async (request, response) => {
     await request.toArray()
-    response.writeHead(200, { 'content-type': sent.type }).end(sent.text)
+    response.writeHead(status, { 'content-type': sent.type }).end(sent.text)
   })
   await once(provider.listen(0, '127.0.0.1'), 'listening')
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
@@ -128,8 +133,32 @@ describe('an error in a stream, before any content', () => {
       const blocked = await ask('block', path, body, answer(code))
       expect(blocked.text).not.toContain(token)
       expect(blocked.record.error?.code).toBe('policy_denied')
+      // Nor does a record keep what rules hide, however often it says it.
+      expect(JSON.stringify(flagged.record)).toContain(token)
+      expect(JSON.stringify(masked.record)).not.toContain(token)
+      expect(JSON.stringify(masked.record)).toContain('[TOKEN_1]')
+      expect(JSON.stringify(blocked.record)).not.toContain(token)
     },
   )
+
+  it('is hidden in the record where it comes in the midst of a stream, by a rule for prompts as well', async () => {
+    const content = { id: 'c', model: 'openai-model', choices: [{ index: 0, delta: { content: 'x' } }] }
+    const text = [content, { error: { message: says, code: 500 } }].map((each) => `data: ${JSON.stringify(each)}\n\n`)
+    for (const policy of ['redact', 'block', 'prompts']) {
+      const { record } = await ask(policy, openai.path, openai.body, { type: 'text/event-stream', text: text.join('') })
+      expect(JSON.stringify(record)).not.toContain(token)
+    }
+  })
+
+  it('is hidden where the provider refuses the credential in so many words', async () => {
+    status = 401
+    const { record, text } = await ask('redact', openai.path, openai.body, json({ error: { message: says } }))
+    status = 200
+    expect(text).not.toContain(token)
+    expect(record.error?.code).toBe('provider_credential_rejected')
+    expect(JSON.stringify(record)).not.toContain(token)
+    expect(record.error?.message).toContain('[TOKEN_1]')
+  })
 
   it.each([400, 500])('has its placeholders in the record, which never holds what they stand for: %i', async (code) => {
     const body = { ...openai.body, messages: [{ role: 'user', content: 'I am jane@example.com.' }] }
