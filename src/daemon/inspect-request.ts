@@ -1,10 +1,10 @@
 import type { Inspected, OperationFacts } from '../admin/handlers/context.ts'
 import { type LaneName, laneNames } from '../core/lane.ts'
 import { promptTokens } from '../core/prompt-tokens.ts'
+import { lengthName } from '../lanes/additional-models.ts'
 import type { Match } from '../lanes/contract.ts'
 import { readConversation } from '../lanes/conversation.ts'
 import { lanes } from '../lanes/index.ts'
-import { outputLimitName } from '../lanes/request-body.ts'
 
 /** Reads a body as the data plane does, for each lane that it may be meant for. `model` is for lanes whose bodies name none. */
 export function inspectRequest(text: string, asked: LaneName | null, model: string | null): Inspected[] {
@@ -33,13 +33,15 @@ function inspect(name: LaneName, match: Match, body: Buffer, model: string | nul
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return [{ lane: name, fault: inspection }]
   const { operation, signedReasoning, outputLimits, usesTokens, counts = null } = match.endpoint
-  const { streamed, outputLimit, answers, additionalModels, endUser } = inspection
+  const { streamed, outputLimit, answers, additionalModels, leavesChoice, endUser } = inspection
   const { start, signature } = readConversation(body, signedReasoning ?? null)
   const conversation = { start: start?.text ?? null, signature }
   const size = { streamed, bytes: body.length, input: usesTokens ? promptTokens(body) : 0, outputLimit, answers }
-  const limitedBy = outputLimits === undefined ? null : outputLimitName(body, outputLimits, outputLimits.names[0] ?? '')
+  const limitedBy =
+    outputLimits === undefined ? null : lengthName(inspection, body, outputLimits, outputLimits.names[0] ?? '')
   const named = match.endpoint.model === 'path' ? (model ?? nameOf(body)) : (inspection.model ?? model)
-  const asks = { operation, counts, usesTokens, limitedBy, conversation, additionalModels, user: endUser ?? '' }
+  const choice = { additionalModels, leavesChoice }
+  const asks = { operation, counts, usesTokens, limitedBy, conversation, ...choice, user: endUser ?? '' }
   return [{ lane: name, model: named, ...size, ...asks }]
 }
 

@@ -1,9 +1,18 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
-import { asText, readValue } from '../core/json-value.ts'
+import { type Member, type Span, scanElements, scanObject, shortValue } from '../core/json-scan.ts'
+import { asText, isCount, readValue } from '../core/json-value.ts'
 import { groupDigits } from '../core/units.ts'
 import type { Inspection, NamedModel } from './contract.ts'
-import { isFault, isLongName, longModel, rejectMisspelled, tooManyToScan } from './request-body.ts'
+import type { OutputLimits } from './output-limits.ts'
+import {
+  isFault,
+  isLongName,
+  largestOutput,
+  longModel,
+  outputLimitName,
+  rejectMisspelled,
+  tooManyToScan,
+} from './request-body.ts'
 
 /** By these a client would choose what answers, or whose account pays, at a provider that is a gateway itself (LiteLLM). */
 const leadingNames = ['api_base', 'base_url', 'api_key', 'user_config', 'custom_llm_provider', 'model_list'].concat([
@@ -18,25 +27,43 @@ const leadingNames = ['api_base', 'base_url', 'api_key', 'user_config', 'custom_
  */
 export const additionalNames = ['models', 'tools', 'fallbacks', ...leadingNames]
 
+/** The same as fields of a form, where models to fall back to cannot be checked: no vendor's server reads any there. */
+export const leadingFields = ['models', 'fallbacks', ...leadingNames]
+
+/** Members of an entry of `fallbacks` that limit its answer. */
+const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
+
 /** Routes and policies are asked for each. */
 const mostModels = 50
 /** Nobody takes so many; to look at each of them must not take long. */
 const mostEntries = 5000
+
+export interface AdditionalModels {
+  models: readonly NamedModel[]
+  /** What `Inspection.leavesChoice` says. */
+  leavesChoice?: true
+  /** What entries of `fallbacks` say of the length of their own answers. */
+  limits: readonly Span[]
+}
 
 /** What the members above name. Whoever must not use a model must not have it used by another. `own`: gets the spans that name it again. */
 export function readAdditionalModels(
   body: Buffer,
   members: readonly Member[],
   own: NamedModel | null,
-): readonly NamedModel[] | Fault {
+): AdditionalModels | Fault {
   const models = new Map<string, NamedModel>()
   const looked = new Set<string>()
+  const limits: Span[] = []
+  let leavesChoice = false
   for (const member of members) {
     if (leadingNames.includes(member.name) && !isNull(body, member)) return elsewhere(member.name)
     if (!mayName(body, member)) continue
     if (looked.has(member.name)) return twice(member.name)
     looked.add(member.name)
-    const spans = namedIn(body, member)
+    // A word in place of a list is the provider's own choice.
+    if (member.name === 'fallbacks' && body[member.start] === quote) leavesChoice = true
+    const spans = namedIn(body, member, limits)
     if (isFault(spans)) return spans
     for (const span of spans) {
       if (body[span.start] !== quote) continue
@@ -49,16 +76,54 @@ export function readAdditionalModels(
       if (models.size > mostModels) return tooManyModels
     }
   }
-  return [...models.values()]
+  return { models: [...models.values()], limits, ...(leavesChoice && { leavesChoice }) }
 }
 
-/** The same, in the inspection. */
-export function withAdditionalModels(found: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
+/** The same, in the inspection. `outputLimits`: of the endpoint. */
+export function withAdditionalModels(
+  found: Inspection,
+  body: Buffer,
+  members: readonly Member[],
+  outputLimits: OutputLimits | undefined,
+): Inspection | Fault {
   const { model, modelSpans } = found
   const additional = readAdditionalModels(body, members, model === null ? null : { name: model, spans: modelSpans })
   if (isFault(additional)) return additional
-  if (additional.length > 0) found.additionalModels = additional
+  const { models, leavesChoice, limits } = additional
+  if (models.length > 0) found.additionalModels = models
+  if (leavesChoice === true) found.leavesChoice = true
+  if (limits.length > 0 && outputLimits !== undefined) addLimits(found, body, limits)
   return found
+}
+
+/** Whichever of the models answers, so long its answer may be. */
+function addLimits(found: Inspection, body: Buffer, spans: readonly Span[]): void {
+  const longest = longestOf(body, spans, found.answers)
+  const { outputLimit } = found
+  const decide = outputLimit !== null && (longest === null || longest > outputLimit)
+  found.fallbackLimits = { spans, decide }
+  if (decide) found.outputLimit = longest
+}
+
+/** The most tokens that these limits allow, each for so many answers; null: one is no count, and nobody knows what a server makes of it. */
+export function longestOf(body: Buffer, limits: readonly Span[], answers: number): number | null {
+  let most = 0
+  for (const span of limits) {
+    const value = readValue(body, span, shortValue)
+    if (!isCount(value)) return null
+    most = Math.max(most, value)
+  }
+  return Math.min(most * answers, largestOutput)
+}
+
+/** The member of the body that is to blame for the length of its answer, as its client knows it. */
+export function lengthName(
+  { fallbackLimits }: Pick<Inspection, 'fallbackLimits'>,
+  body: Buffer,
+  limits: OutputLimits,
+  written: string,
+): string {
+  return fallbackLimits?.decide === true ? 'fallbacks.max_tokens' : outputLimitName(body, limits, written)
 }
 
 const tooManyModels = fault('invalid_request', `The body names more than ${mostModels} models; name fewer.`, {
@@ -70,18 +135,12 @@ const tooManyEntries = (param: string) =>
 
 const twice = (param: string) => fault('invalid_request', `\`${param}\` is given twice; send it once.`, { param })
 
-const elsewhere = (param: string) =>
+export const elsewhere = (param: string) =>
   fault('invalid_request', `\`${param}\` would lead this call elsewhere than its route does. Leave it out.`, { param })
 
 const unnamed = fault(
   'invalid_request',
   'An entry of `fallbacks` names no model: give each as a name, or as an object with `model`.',
-  { param: 'fallbacks' },
-)
-
-const uncounted = fault(
-  'invalid_request',
-  'Limits count `max_tokens` of the request alone: leave it out of `fallbacks`.',
   { param: 'fallbacks' },
 )
 
@@ -102,34 +161,40 @@ function mayName(body: Buffer, { name, start, end }: Member): boolean {
   return bytes.includes(modelName) || bytes.includes(unicodeEscape)
 }
 
-function namedIn(body: Buffer, member: Member): readonly Span[] | Fault {
-  if (member.name === 'fallbacks' && body[member.start] !== openBracket) {
-    // A word in place of a list is the provider's own choice.
+/** Adds to `limits` what entries of `fallbacks` say of their length. */
+function namedIn(body: Buffer, member: Member, limits: Span[]): readonly Span[] | Fault {
+  const areModels = member.name === 'fallbacks'
+  if (areModels && body[member.start] !== openBracket)
     return body[member.start] === quote || isNull(body, member) ? [] : unnamed
-  }
   const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
   if (elements === null || elements.length > mostEntries) return tooManyEntries(member.name)
-  return member.name === 'models' ? elements : namedByObjects(body, elements, member.name === 'fallbacks')
+  return member.name === 'models' ? elements : namedByObjects(body, elements, areModels ? limits : null)
 }
 
-/** `areModels`: each is one by its name, or has one. */
-function namedByObjects(body: Buffer, objects: readonly Span[], areModels: boolean): readonly Span[] | Fault {
+const ofEntries = ['model', ...limitNames, ...leadingNames]
+const ofTools = ['model']
+
+/** `limits`: each is a model by its name, or has one. */
+function namedByObjects(body: Buffer, objects: readonly Span[], limits: Span[] | null): readonly Span[] | Fault {
   const spans: Span[] = []
   for (const object of objects) {
-    const scan = scanObject(body, areModels ? ['model', 'max_tokens', ...leadingNames] : ['model'], object)
+    const scan = scanObject(body, limits === null ? ofTools : ofEntries, object)
     if (!scan.ok) {
       if (scan.tooMany) return tooManyToScan
-      if (areModels && body[object.start] !== quote) return unnamed
-      if (areModels) spans.push(object)
+      if (limits !== null && body[object.start] !== quote) return unnamed
+      if (limits !== null) spans.push(object)
       continue
     }
     const odd = rejectMisspelled(body, scan)
     if (odd !== null) return odd
-    const leading = scan.members.find((one) => one.name !== 'model' && !isNull(body, one))
-    if (leading !== undefined) return leading.name === 'max_tokens' ? uncounted : elsewhere(leading.name)
     const models = scan.members.filter(({ name }) => name === 'model')
-    if (areModels && !models.some(({ start }) => body[start] === quote)) return unnamed
+    if (limits !== null && !models.some(({ start }) => body[start] === quote)) return unnamed
     spans.push(...models)
+    for (const member of limits === null ? [] : scan.members) {
+      if (member.name === 'model' || isNull(body, member)) continue
+      if (!limitNames.includes(member.name)) return elsewhere(member.name)
+      limits?.push(member)
+    }
   }
   return spans
 }

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
+import { elsewhere, leadingFields } from './additional-models.ts'
 import type { Endpoint, FormField, FormFields, Inspection, Match } from './contract.ts'
 import { forwardedQuery } from './query.ts'
 import { emptyInspection } from './request-body.ts'
@@ -6,7 +7,10 @@ import { emptyInspection } from './request-body.ts'
 /** The longest id of an end user that any vendor accepts (see `readEndUser`). */
 const endUserCharacters = 256
 
-/** The fields that every lane needs: the model where the call names one, whether it streams, and the end user. */
+/**
+ * The fields that every lane needs: the model where the call names one, whether it streams, and the end user. Whatever else could choose
+ * what answers must be known before the call is allowed.
+ */
 export function usualFormFields(
   model: Endpoint['model'],
   stream: Endpoint['stream'],
@@ -14,11 +18,14 @@ export function usualFormFields(
 ): FormFields {
   const named = model === 'body' || model === 'body-optional'
   const read = stream === null ? [] : ['stream']
-  return { needed: named ? ['model'] : [], early, read: named ? [...read, 'user'] : read }
+  if (!named) return { needed: [], early, read }
+  return { needed: ['model'], early: [...early, ...leadingFields], read: [...read, 'user'] }
 }
 
 export function inspectFormFields(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault {
   const { endpoint, pathModel } = match
+  const leading = fields.find(({ name, value }) => leadingFields.includes(name) && value !== '')
+  if (leading !== undefined) return elsewhere(leading.name)
   const named = fields.find(({ name }) => name === 'model')
   if (named?.value.trim() === '') return badModel('`model` is empty; name the model.')
   if (named === undefined && endpoint.model === 'body')

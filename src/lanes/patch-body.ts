@@ -1,4 +1,4 @@
-import { type Edit, type Member, type ObjectScan, type Span, scanObject, shortValue } from '../core/json-scan.ts'
+import { type Edit, type ObjectScan, type Span, scanObject, shortValue } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
 import type { OutputLimits } from './output-limits.ts'
@@ -19,8 +19,21 @@ export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatc
   }
   if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
   edits.push(...promptEdits(change, inspection.modelSpans))
-  if (change.cap !== undefined) edits.push(...capOutput(body, change.cap.limits, change.cap.most, change.cap.written))
+  if (change.cap !== undefined) {
+    const { limits, most, written } = change.cap
+    edits.push(...capOutput(body, limits, most, written), ...capFallbacks(body, inspection, most))
+  }
   return applyEdits(body, edits)
+}
+
+/** Models to fall back to may answer no longer than the one that is asked. */
+function capFallbacks(body: Buffer, { fallbackLimits, answers }: Inspection, most: number): Edit[] {
+  const each = Math.max(1, Math.floor(most / answers))
+  const tooMuch = (fallbackLimits?.spans ?? []).filter((span) => {
+    const value = readValue(body, span, shortValue)
+    return !isCount(value) || value > each
+  })
+  return tooMuch.map((span) => replace(span, String(each)))
 }
 
 const noEdits: readonly Edit[] = []
@@ -108,6 +121,6 @@ function insertInto({ start, empty }: LimitSpans, member: string): Edit {
   return { span: { start: start + 1, end: start + 1 }, text: empty ? member : `${member},` }
 }
 
-function replace({ start, end }: Member, text: string): Edit {
+function replace({ start, end }: Span, text: string): Edit {
   return { span: { start, end }, text }
 }

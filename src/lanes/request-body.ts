@@ -147,7 +147,7 @@ export function readEndUser(body: Buffer, members: readonly Member[], names: rea
 }
 
 /** More than any model generates: an absurd limit must not count as an amount in sums. */
-const largestOutput = 10_000_000
+export const largestOutput = 10_000_000
 
 /** Where the body limits no answer's length. */
 const unlimited = { outputLimit: null, answers: 1 } as const

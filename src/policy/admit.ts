@@ -34,6 +34,8 @@ export interface CallFacts {
   model: string | null
   /** Which other models it names. */
   additionalModels?: readonly { name: string }[] | undefined
+  /** The provider may answer with one that it does not name (`"fallbacks": "default"`). */
+  leavesChoice?: true | undefined
   /** Of the body. */
   bytes: number
   /** The gateway's own limit for bodies. */
@@ -164,7 +166,7 @@ function addVerdict(signals: Signal[], verdict: Verdict): Fault | null {
 function checkModels(
   signals: Signal[],
   effective: EffectivePolicy,
-  { model, additionalModels = [] }: CallFacts,
+  { model, additionalModels = [], leavesChoice }: CallFacts,
 ): Fault | null {
   let refused: Fault | null = null
   if (model !== null) refused = addVerdict(signals, effective.checkModel(model))
@@ -174,7 +176,17 @@ function checkModels(
       signals.push({ rule: 'model', verdict: 'pass', text, data: { policy } })
     }
   for (const { name } of additionalModels) refused ??= addVerdict(signals, effective.checkModel(name))
-  return refused
+  return refused ?? (leavesChoice === true ? checkChoice(signals, effective) : null)
+}
+
+/** Nobody has checked what the provider would choose. */
+function checkChoice(signals: Signal[], { modelLimits, unpriced }: EffectivePolicy): Fault | null {
+  const policy = modelLimits[0] ?? (unpriced?.denies === true ? unpriced.policy : null)
+  if (policy === null) return null
+  const limits = modelLimits.length > 0 ? 'limits models' : 'denies models without a price'
+  const text = `The policy ${policy} ${limits}, and this request lets the provider choose one to fall back to. Name those in \`fallbacks\`, as \`[{"model": "NAME"}]\`, or leave it out.`
+  signals.push({ rule: 'model', verdict: 'deny', text, data: { policy } })
+  return fault('policy_denied', text, { param: 'fallbacks' })
 }
 
 function checkBody(signals: Signal[], { body }: EffectivePolicy, bytes: number, bodyLimit: number): Fault | null {

@@ -23,7 +23,13 @@ const streamed: Act = (response) => {
   response.end(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`)
 }
 
-async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = [], upstreamModel = 'small') {
+async function start(
+  main: Act,
+  shadow: Act,
+  policies: SnapshotPolicy[] = [],
+  upstreamModel = 'small',
+  kind = 'openai',
+) {
   const seen: string[] = []
   const startProvider = async (name: string, act: Act) => {
     const server = http.createServer(async (request, response) => {
@@ -33,7 +39,7 @@ async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = [], up
       act(response, text)
     })
     onTestFinished(() => closeServer(server))
-    return { kind: 'openai', name, baseUrl: `${await listen(server)}/v1` }
+    return { kind: name === 'shadow' ? kind : 'openai', name, baseUrl: `${await listen(server)}/v1` }
   }
   const providers = [await startProvider('main', main), await startProvider('shadow', shadow)]
   const route = makeRoute('m', [makeTarget('main:large')], {
@@ -100,6 +106,28 @@ describe('a route with a shadow', () => {
     expect(copy.id).not.toBe(id)
     expect(seen).toHaveLength(1)
     expect(JSON.parse(seen[0] ?? '')).toMatchObject({ model: 'small' })
+  })
+
+  it('costs what the model costs that says it has answered, where the name of a deployment tells none', async () => {
+    const named: Act = (response) =>
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ id: 'c', model: 'small', choices: [], usage: chatUsage }))
+    const { plane } = await start(answerChat, named, [], 'ours', 'azure-openai')
+    const copy = await shadowOf(plane, (await ask(plane)).id)
+    expect(copy).toMatchObject({ upstream_model: 'ours', cost: { usd: 20 / 1e6 }, attempts: [{ priced_as: 'small' }] })
+  })
+
+  it('hides in its record what rules hide of what its provider says', async () => {
+    const secret = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
+    const echo: Act = (response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`data: {"error":{"message":"${secret}"}}\n\n`)
+    const { plane } = await start(streamed, echo, [makePolicy('hides', { contentRules: [rule] })])
+    const copy = await shadowOf(plane, (await ask(plane, { stream: true })).id)
+    expect(JSON.stringify(copy)).toContain('[TOKEN_1]')
+    expect(JSON.stringify(copy)).not.toContain(secret)
   })
 
   it('keeps no client waiting, and ends with the gateway', async () => {

@@ -187,6 +187,20 @@ describe('an upload', () => {
       'does not begin',
     ],
     ['that is none', Buffer.from('{"model":"retried"}'), 400, 'not a form'],
+    ...['api_base', 'api_key', 'custom_llm_provider', 'fallbacks', 'models'].map(
+      (name): [string, Buffer, number, string] => [
+        `with ${name}`,
+        form(field('model', 'retried'), field(name, 'x'), file(10)),
+        400,
+        `\`${name}\` would lead this call elsewhere than its route does`,
+      ],
+    ),
+    [
+      'with a server behind its file',
+      form(field('model', 'retried'), file(large), field('api_base', 'http://x')),
+      400,
+      '`api_base` comes too late',
+    ],
   ])('of a form %s is refused, and nothing whole goes up', async (_name, body, status, text) => {
     const answer = await post('/audio/transcriptions', body)
     expect(answer).toMatchObject({ status, text: expect.stringContaining(text) })

@@ -66,6 +66,38 @@ describe('models that a call names besides its own', () => {
     ])
   })
 
+  it('may answer longer than the one that is asked, and so long is the answer then', () => {
+    const read = (member: string, path = chat) => inspect(path, `{"model":"a",${member}}`).found
+    const fallbacks = '"fallbacks":["c",{"model":"b","max_tokens":90},{"model":"d","max_tokens":70}]'
+    expect(read(`"max_tokens":9,${fallbacks}`)).toMatchObject({ outputLimit: 90, fallbackLimits: { decide: true } })
+    expect(read(`"max_tokens":9,"n":2,${fallbacks}`)).toMatchObject({ outputLimit: 180 })
+    expect(read(`"max_tokens":99,${fallbacks}`)).toMatchObject({ outputLimit: 99, fallbackLimits: { decide: false } })
+    expect(read(fallbacks)).toMatchObject({ outputLimit: null, fallbackLimits: { decide: false } })
+    const odd = '"fallbacks":[{"model":"b","max_tokens":"many"}]'
+    expect(read(`"max_tokens":9,${odd}`)).toMatchObject({ outputLimit: null, fallbackLimits: { decide: true } })
+    expect(read(fallbacks, '/v1/embeddings')).not.toHaveProperty('fallbackLimits')
+    const other = '"fallbacks":[{"model":"b","max_output_tokens":50}]'
+    expect(read(`"max_output_tokens":9,${other}`, responses)).toMatchObject({ outputLimit: 50 })
+    const batch = { requests: [{ params: { model: 'a', max_tokens: 9, fallbacks: [{ model: 'b', max_tokens: 50 }] } }] }
+    const { found } = inspect(`${messages}/batches`, JSON.stringify(batch))
+    expect(found).toMatchObject({ asks: [{ model: 'a', output: 50, unlimited: 0 }] })
+  })
+
+  it('may be left to the provider to choose, in a call, a frame and a batch, but not in a file that others may use', () => {
+    const word = '"fallbacks":"default"'
+    for (const path of [chat, responses, messages])
+      expect(inspect(path, `{"model":"a","max_tokens":9,${word}}`).found).toMatchObject({ leavesChoice: true })
+    expect(inspect(chat, '{"model":"a","fallbacks":[]}').found).not.toHaveProperty('leavesChoice')
+    const batch = `{"requests":[{"params":{"model":"a","max_tokens":9,${word}}}]}`
+    expect(inspect(`${messages}/batches`, batch).found).toMatchObject({ leavesChoice: true })
+    const socket = findLane(responses)!.match('SOCKET', '/responses')!.endpoint.socket!
+    expect(socket.ask(Buffer.from(`{"type":"response.create","model":"a",${word}}`))).toMatchObject({
+      leavesChoice: true,
+    })
+    const line = `{"custom_id":"1","method":"POST","url":"${chat}","body":{"model":"a","messages":[],${word}}}`
+    expect(readLine(Buffer.from(line))).toContain('must name its models in a batch')
+  })
+
   it('are as many as fifty', () => {
     const names = Array.from({ length: 50 }, (_, at) => `b${at}`)
     const { found } = inspect(chat, `{"model":"a","models":${JSON.stringify(names)}}`)
@@ -81,7 +113,6 @@ describe('models that a call names besides its own', () => {
     ['of a list in place of a name', '"fallbacks":[{"model":["b"]}]', 'names no model'],
     ['of a map by another name', '"context_window_fallbacks":[{"a":["b"]}]', '`context_window_fallbacks` would lead'],
     ['with another server', '"fallbacks":[{"model":"b","api_base":"http://x"}]', '`api_base` would lead this call'],
-    ['with a limit of its own', '"fallbacks":[{"model":"b","max_tokens":9}]', 'leave it out of `fallbacks`'],
     ...['api_base', 'base_url', 'api_key', 'custom_llm_provider'].map((name) => [
       `at another server: ${name}`,
       `"${name}":"x"`,

@@ -81,6 +81,8 @@ export type Inspected =
       answers: number
       /** The models that it names besides its own. Absent: none. */
       additionalModels?: readonly AdditionalModel[] | undefined
+      /** It lets the provider answer with one that it does not name. */
+      leavesChoice?: true | undefined
       /** Whose it is; '': it names nobody. */
       user: string
       /** What says which conversation it belongs to. */

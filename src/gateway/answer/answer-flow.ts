@@ -10,7 +10,7 @@ import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
 import { noteAnswered } from '../upstream/leg.ts'
-import { estimateCut, estimateTokens, usedByAnswer } from './charge.ts'
+import { chargeBeside, estimateCut, estimateTokens, usedByAnswer } from './charge.ts'
 import { clientClosed, settle } from './settle.ts'
 import { type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
@@ -159,7 +159,8 @@ export abstract class AnswerFlow implements AnswerConsumer {
     const isReported = end.error === null && (leg.reader.usage()?.output ?? 0) > 0
     const detail = isReported || end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
     if (trace.isPricedByAnswer) noteAnswered(leg)
-    await settle(arrival, { ...end, detail, ...(leg.earlier !== undefined && { earlier: leg.earlier }) })
+    const earlier = chargeBeside(leg)
+    await settle(arrival, { ...end, detail, ...(earlier !== undefined && { earlier }) })
     if (abort.disconnected) this.#done()
     return !abort.disconnected
   }

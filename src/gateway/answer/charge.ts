@@ -2,6 +2,7 @@ import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
+import { modelsBeside } from '../../core/turns-signal.ts'
 import type { TurnUsage } from '../../lanes/contract.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
@@ -105,16 +106,39 @@ function addEarlier(trace: Trace, end: RequestEnd, { tokens, detail, cost }: Ear
 
 /** The parts of an answer up to now, of which this leg's is the last. */
 export function chargePart(leg: Leg): EarlierParts {
-  const { call, reader, earlier, provider } = leg
+  const { call, reader, provider } = leg
   const tokens = reader.usage() ?? estimateCut(call, null)
   const detail = reader.usageDetail()
   const at = { provider: provider.row.name, priced: pricedAs(leg) }
-  const cost = priceUsage(call.arrival, { tokens, detail }, at)
+  const parts = addPart(chargeBeside(leg), { tokens, detail }, priceUsage(call.arrival, { tokens, detail }, at))
+  return { ...parts, count: parts.count + 1 }
+}
+
+/** What the parts of an answer before this leg's came to, and what other models have used for it. Undefined: there is nothing of either. */
+export function chargeBeside({ call: { arrival }, reader, earlier, provider }: Leg): EarlierParts | undefined {
+  const used = reader.beside?.() ?? []
+  const { priced } = arrival.trace
+  let parts = earlier
+  for (const { tokens, detail, model } of used) {
+    if (tokens === null || (mostOf(tokens) > doubtedFrom && isDoubtful(arrival, tokens))) continue
+    const own = model === undefined || priced === null ? priced : { ...priced, model }
+    const cost = priceUsage(arrival, { tokens, detail }, { provider: provider.row.name, priced: own })
+    parts = addPart(parts, { tokens, detail }, cost)
+    arrival.trace.noteOnce(...modelsBeside)
+  }
+  return parts
+}
+
+function addPart(
+  parts: EarlierParts = { count: 0, tokens: null, detail: null, cost: null },
+  { tokens, detail }: PricedUsage,
+  cost: Cost | null,
+): EarlierParts {
   return {
-    count: (earlier?.count ?? 0) + 1,
-    tokens: addUsage(earlier?.tokens ?? null, tokens),
-    detail: addUsageDetail(earlier?.detail ?? null, detail),
-    cost: addCosts(earlier?.cost ?? null, cost),
+    count: parts.count,
+    tokens: addUsage(parts.tokens, tokens),
+    detail: addUsageDetail(parts.detail, detail),
+    cost: addCosts(parts.cost, cost),
   }
 }
 

@@ -12,7 +12,7 @@ import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import { type Leg, type LegTranslation, noteAnswered } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
-import { usedByWhole } from './charge.ts'
+import { chargeBeside, usedByWhole } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
@@ -175,10 +175,12 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
     if (recording instanceof Promise) await recording
   }
   if (arrival.reply.opened) return reject(arrival, streamPromised)
-  const { reader, earlier } = answer.leg
+  const { reader } = answer.leg
   const reported = reader.usage()
   const isWhole = reported !== null && reported.input > 0 && reported.output > 0
   const tokens = isWhole ? reported : usedByWhole(answer.leg, received)
+  if (trace.isPricedByAnswer) noteAnswered(answer.leg)
+  const earlier = chargeBeside(answer.leg)
   const used = { tokens, detail: reader.usageDetail(), ...(earlier !== undefined && { earlier }) }
   let body = received
   for (const stage of stages) {
@@ -192,7 +194,6 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
   trace.mark('last_byte')
-  if (trace.isPricedByAnswer) noteAnswered(answer.leg)
   await settle(arrival, { status: head.status, error: null, ...used })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])

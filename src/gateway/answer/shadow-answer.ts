@@ -5,7 +5,8 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { type Answer, hideAccount } from '../upstream/evaluate.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
-import { estimateCut, estimateTokens, usedByAnswer, usedByWhole } from './charge.ts'
+import { noteAnswered } from '../upstream/leg.ts'
+import { chargeBeside, estimateCut, estimateTokens, usedByAnswer, usedByWhole } from './charge.ts'
 import { LastBytes } from './last-bytes.ts'
 import { endOfFault, settle } from './settle.ts'
 import { WrittenTokens } from './written-tokens.ts'
@@ -133,8 +134,10 @@ export class ShadowAnswer implements AnswerConsumer {
     trace.mark('last_byte')
     attempt.ended_ms = trace.elapsed()
     if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
+    if (trace.isPricedByAnswer) noteAnswered(leg)
+    const earlier = chargeBeside(leg)
     try {
-      await settle(arrival, end)
+      await settle(arrival, { ...end, ...(earlier !== undefined && { earlier }) })
     } finally {
       this.#done.resolve()
     }

@@ -4,8 +4,9 @@ import { loadOnce } from '../../core/load-once.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
+import { lengthName } from '../../lanes/additional-models.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
-import { longModel, modelLimit, outputLimitName } from '../../lanes/request-body.ts'
+import { longModel, modelLimit } from '../../lanes/request-body.ts'
 import {
   admitBody,
   admitCall,
@@ -152,6 +153,7 @@ export function admit(
     lane: caller.lane.name,
     model: inspection.model,
     additionalModels: inspection.additionalModels,
+    leavesChoice: inspection.leavesChoice,
     // The rest of an upload is counted while it arrives.
     bytes: body.upload?.received ?? body.bytes.length,
     bodyLimit: body.upload === null ? bodyLimit : uploadLimit,
@@ -175,10 +177,11 @@ async function takeShared(call: Call, limits: readonly Limit[]): Promise<Call | 
   return (await takeSharedLimits(call, limits)) ?? call
 }
 
-function outputFacts({ match }: RequestCaller, { outputLimit }: Inspection, body: Buffer): OutputFacts | null {
+function outputFacts({ match }: RequestCaller, inspection: Inspection, body: Buffer): OutputFacts | null {
   const { outputLimits } = match.endpoint
   if (outputLimits === undefined) return null
-  return { asked: outputLimit, member: () => outputLimitName(body, outputLimits, outputLimits.names[0] ?? '') }
+  const member = () => lengthName(inspection, body, outputLimits, outputLimits.names[0] ?? '')
+  return { asked: inspection.outputLimit, member }
 }
 
 /** The key as it is now: a body can take half an hour to arrive, and a change of its key must not wait for it. */

@@ -177,10 +177,10 @@ export class FramesUp {
     return found.filter((name) => !own.includes(name.type) && !this.#down.knows(name))
   }
 
-  #validate(model: string): Fault | null {
+  #validate(model: string | null, leavesChoice?: true): Fault | null {
     const { lane, policy, gateway, trace } = this.#call
     const { bodyLimit } = gateway.settings
-    const verdict = checkCall({ lane: lane.name, model, bytes: 0, bodyLimit }, policy)
+    const verdict = checkCall({ lane: lane.name, model, leavesChoice, bytes: 0, bodyLimit }, policy)
     if (verdict.fault !== null) trace.policySignals.push(...verdict.signals)
     return verdict.fault
   }
@@ -190,6 +190,9 @@ export class FramesUp {
     const { model, additionalModels } = ask
     const renames: Rename[] = []
     const answering: string[] = []
+    const denied =
+      ask.leavesChoice === true ? this.#validate(model?.name ?? this.#call.inspection.model, ask.leavesChoice) : null
+    if (denied !== null) return this.#reject(denied, bridge)
     for (const named of model === null ? additionalModels : [model, ...additionalModels]) {
       const to = this.#nameAt(named.name, named === model, provider)
       if (typeof to !== 'string') return this.#reject(to, bridge)

@@ -1,4 +1,5 @@
 import { flatText } from '../../core/flat-text.ts'
+import { namesOf } from '../../policy/prices/find-price.ts'
 import { type Candidate, fallbacksOf } from '../../routing/candidates.ts'
 import type { Call } from '../request/call.ts'
 import type { Trace } from '../request/trace.ts'
@@ -22,6 +23,20 @@ function nameAnswered(answered: string, names: readonly string[]): string | null
 export function nameFallback(trace: Trace, asked: string, answered: string, names: readonly string[]): string | null {
   const used = nameAnswered(answered, names)
   if (used === null || used === asked) return null
+  return noteFallback(trace, used)
+}
+
+/** The same, of a model that the provider has chosen. A date or a version more is no other model. */
+export function nameChosen(trace: Trace, asked: string, answered: string): string | null {
+  const names = namesOf(asked)
+  const isAsked = namesOf(answered).some((name) => names.includes(name)) || answered.startsWith(latest(asked))
+  return isAsked ? null : noteFallback(trace, answered.slice(0, nameLength))
+}
+
+const nameLength = 512
+const latest = (asked: string) => (asked.endsWith('-latest') ? asked.slice(0, -'latest'.length) : `${asked}@`)
+
+function noteFallback(trace: Trace, used: string): string {
   trace.noteOnce('model', flatText('The provider fell back to ', used, ', as the call lets it.'))
   return used
 }

@@ -15,7 +15,7 @@ import type { Call } from '../request/call.ts'
 import type { EarlierParts, PricedModel } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
-import { fallbackModels, nameFallback } from './fallback-models.ts'
+import { fallbackModels, nameChosen, nameFallback } from './fallback-models.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
@@ -245,8 +245,12 @@ export function noteLeg(leg: Leg): void {
   trace.upstreamModel = candidate.upstreamModel
   const priced = pricedAs(leg)
   trace.priced = priced
-  trace.isPricedByAnswer = candidate.additionalUpstreamModels !== undefined || (priced !== null && isNameless(priced))
+  trace.isPricedByAnswer =
+    candidate.additionalUpstreamModels !== undefined || leavesChoice(leg) || (priced !== null && isNameless(priced))
 }
+
+/** A translated call asks its own model alone. */
+const leavesChoice = ({ call, translation }: Leg) => call.inspection.leavesChoice === true && translation === null
 
 /** The call names no model, or an Azure deployment, whose name does not tell the model. */
 const isNameless = ({ vendor, model }: PricedModel) => model === '' || vendor === 'azure-openai'
@@ -255,17 +259,21 @@ const isNameless = ({ vendor, model }: PricedModel) => model === '' || vendor ==
  * Charges the leg as the model that the answer names, if the call names none (and no price was set for it), or lets the provider fall
  * back to another model.
  */
-export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
+export function noteAnswered(leg: Leg): void {
+  const { call, provider, reader, candidate } = leg
   const { trace, gateway } = call
   const { priced } = trace
   const fallbacks = fallbackModels(call, candidate)
   const { model } = reader.seen()
   if (model === null) return
   const own = candidate.upstreamModel
-  const used = fallbacks === undefined ? null : nameFallback(trace, own, model, [own, ...fallbacks])
+  const named = fallbacks === undefined ? null : nameFallback(trace, own, model, [own, ...fallbacks])
+  const used = named ?? (leavesChoice(leg) ? nameChosen(trace, own, model) : null)
   if (used !== null) {
     trace.upstreamModel = used
-    if (priced !== null) trace.priced = { ...priced, model: used }
+    // What nobody has checked may have no price: it is not free either.
+    const isCounted = named !== null || call.arrival.unpriced !== null || gateway.model.priceOf(provider, used) !== null
+    if (priced !== null && isCounted) trace.priced = { ...priced, model: used }
     return
   }
   if (priced === null || !isNameless(priced)) return

@@ -1,5 +1,5 @@
 import { limitAt } from '../../core/policy-limits.ts'
-import { outputLimitName } from '../../lanes/request-body.ts'
+import { lengthName } from '../../lanes/additional-models.ts'
 import type { LongestAnswer, RefusalFacts } from '../../policy/limits/budget-faults.ts'
 import { dearestOf, needOf } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
@@ -20,7 +20,7 @@ export function longestFitting(call: Call, hold: RefusingBudgets, target: Priced
   const expected = expectFor(call, hold, target, anyLength).flatMap((each) => ('code' in each ? [] : each))
   const known = providers.get(target.provider.id)?.kind.outputLimit
   const written = outputLimits.names.find((name) => name === known) ?? outputLimits.names[0] ?? ''
-  const name = outputLimitName(body.bytes, outputLimits, written)
+  const name = lengthName(inspection, body.bytes, outputLimits, written)
   const adds = inspection.outputLimit === null ? name : null
   return { name, most: longestAnswer(budgets, expected, { answers: inspection.answers, adds }) }
 }

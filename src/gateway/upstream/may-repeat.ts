@@ -10,6 +10,6 @@ export function mayRepeat(call: Call): boolean {
   const { endpoint } = match
   if (pin !== null || clientSecret !== null || createsObjects || body.upload !== null) return false
   if (endpoint.socket !== null || !endpoint.usesTokens || endpoint.outputLimits === undefined) return false
-  if (inspection.model === null || inspection.additionalModels !== undefined) return false
+  if (inspection.model === null || inspection.additionalModels !== undefined || inspection.leavesChoice) return false
   return !usesHostedTools(call.lane.name, body.bytes)
 }

@@ -3,7 +3,7 @@ import { type Member, maximumElements, type Span, scanElements, scanObject } fro
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import { groupDigits } from '../../core/units.ts'
-import { additionalNames, readAdditionalModels } from '../additional-models.ts'
+import { additionalNames, longestOf, readAdditionalModels } from '../additional-models.ts'
 import type { NamedModel } from '../contract.ts'
 import { isFault, readModel, readOutputLimit, rejectMisspelled } from '../request-body.ts'
 
@@ -19,6 +19,7 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
   const asks = new Map<string | null, BatchAsk>()
   const held = findParams(body, members)
   if (isFault(held)) return held
+  let leavesChoice = false
   for (const params of held) {
     const scan = scanObject(body, wanted, params)
     const read = scan.ok ? scan.members.filter(({ name }) => name === 'model') : []
@@ -27,24 +28,28 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
     if (isFault(named)) return named
     if (named.model === null) continue
     const own = { name: named.model, spans: named.spans }
-    const more = scan.ok ? readAdditionalModels(body, scan.members, own) : []
+    const more = readAdditionalModels(body, scan.ok ? scan.members : [], own)
     if (isFault(more)) return more
-    for (const { name, spans } of [own, ...more.filter((each) => each !== own)]) {
+    leavesChoice ||= more.leavesChoice === true
+    for (const { name, spans } of [own, ...more.models.filter((each) => each !== own)]) {
       const known = models.get(name)
       if (known !== undefined) known.spans.push(...spans)
       else models.set(name, { name, spans })
     }
     if (models.size > mostModels) return tooManyModels
-    const output = scan.ok ? readOutputLimit(body, scan.members, limits) : null
+    const asked = scan.ok ? readOutputLimit(body, scan.members, limits) : null
+    const longest = longestOf(body, more.limits, 1)
+    const output = asked === null || longest === null ? null : Math.max(asked, longest)
     addBatchAsk(asks, { model: named.model, bytes: promptBytes(body.subarray(params.start, params.end)), output })
   }
-  return { models: [...models.values()], asks: [...asks.values()] }
+  return { models: [...models.values()], asks: [...asks.values()], leavesChoice }
 }
 
 interface BatchModels {
   models: NamedModel[]
   /** What their requests ask for. */
   asks: BatchAsk[]
+  leavesChoice: boolean
 }
 
 const limits = { names: ['max_tokens'], choices: [], within: null }

@@ -46,8 +46,9 @@ export function inspectBatch(match: Match, query: string, body: Buffer): Inspect
   const named = readBatchModels(body, read.members)
   if (isFault(named)) return named
   const [first, ...additionalModels] = named.models
-  const { asks } = named
-  const found = { ...read.plain, model: first?.name ?? null, modelSpans: first?.spans ?? [], asks }
+  const { asks, leavesChoice } = named
+  const found: Inspection = { ...read.plain, model: first?.name ?? null, modelSpans: first?.spans ?? [], asks }
+  if (leavesChoice) found.leavesChoice = true
   return additionalModels.length === 0 ? found : { ...found, additionalModels }
 }
 
@@ -78,7 +79,7 @@ function readCall(
   const output = readOutput(body, members, endpoint.outputLimits)
   const single = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
   const namesMore = members.some(({ name }) => additionalNames.includes(name))
-  const found = namesMore ? withAdditionalModels(single, body, members) : single
+  const found = namesMore ? withAdditionalModels(single, body, members, endpoint.outputLimits) : single
   if (isFault(found)) return found
   if (endpoint.stream === null) return found
   const streamed = readStream(body, members)

@@ -2,7 +2,7 @@ import { asObject, asText, type JsonObject, parseObject } from '../../core/json-
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
-import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'
+import type { BodyReading, EventReading, StreamEvent, TurnUsage } from '../contract.ts'
 import { eventType } from '../event-search.ts'
 import { readContainer, readToolFiles } from './created-objects.ts'
 import { readStreamedError } from './errors.ts'
@@ -12,6 +12,7 @@ import { MessageUsage } from './usage.ts'
 const mostObjects = 10_000
 
 const fileMark = Buffer.from('"file_id"')
+const fallbackMark = Buffer.from('"fallback"')
 /** A whole answer that names files is parsed up to this size. */
 const parsedBytes = 1024 * 1024
 
@@ -48,8 +49,15 @@ export class MessagesReader extends BaseReader {
   #readDelta(event: StreamEvent): EventReading {
     const data = parseObject(event.data)
     this.#usage.take(data?.usage)
+    this.model = this.#usage.answeredBy() ?? this.model
     this.#note(readContainer(asObject(data?.delta)))
     return ordinary(event)
+  }
+
+  /** From here on another model answers: the one that was asked has declined. */
+  #readFallback(event: StreamEvent): void {
+    const block = asObject(parseObject(event.data)?.content_block)
+    if (block?.type === 'fallback') this.model = asText(asObject(block.to)?.model) ?? this.model
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -58,6 +66,7 @@ export class MessagesReader extends BaseReader {
     switch (eventType(event)) {
       case 'content_block_start':
         if (event.data.includes(fileMark)) this.#note(readToolFiles([parseObject(event.data)?.content_block]))
+        if (event.data.includes(fallbackMark)) this.#readFallback(event)
         return ordinary(event, true)
       case 'content_block_delta':
         return ordinary(event, true)
@@ -92,5 +101,9 @@ export class MessagesReader extends BaseReader {
 
   override usageDetail(): UsageDetail | null {
     return this.#usage.detail()
+  }
+
+  beside(): readonly TurnUsage[] {
+    return this.#usage.beside()
   }
 }

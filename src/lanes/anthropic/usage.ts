@@ -1,7 +1,11 @@
-import { asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import type { TurnUsage } from '../contract.ts'
 import type { ResultUsage } from '../earlier-work.ts'
 import { believe, readCount, usageDetail } from '../usage.ts'
+
+/** No real answer has more. */
+const mostIterations = 1000
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
 
@@ -12,6 +16,8 @@ export class MessageUsage {
   #longWrite: unknown = null
   #searches: unknown = null
   #tier: unknown = null
+  /** Of the model's calls for this answer, each by itself. */
+  #iterations: readonly JsonObject[] = []
 
   /** What a stream begins with says nothing of what it goes on to write. */
   forgetOutput(): void {
@@ -30,6 +36,32 @@ export class MessageUsage {
     this.#longWrite = asObject(usage.cache_creation)?.ephemeral_1h_input_tokens ?? this.#longWrite
     this.#searches = asObject(usage.server_tool_use)?.web_search_requests ?? this.#searches
     this.#tier = usage.service_tier ?? this.#tier
+    const iterations = asArray(usage.iterations).slice(0, mostIterations)
+    if (iterations.length > 0) this.#iterations = iterations.map((each) => asObject(each) ?? {})
+  }
+
+  /** The model that has answered in place of the one that was asked; null: none has. */
+  answeredBy(): string | null {
+    return asText(this.#iterations.findLast(({ type }) => type === 'fallback_message')?.model)
+  }
+
+  /**
+   * What the counts leave out: an adviser, a compaction, and a model that declined in the midst of its answer; one that has written
+   * nothing is not charged. Source: the types of the vendor's SDK (`BetaIterationsUsage`), and its guide on fallback and billing.
+   */
+  beside(): TurnUsage[] {
+    const used: TurnUsage[] = []
+    const answered = this.answeredBy()
+    for (const iteration of this.#iterations) {
+      const model = asText(iteration.model)
+      const declined = iteration.type === 'message' && answered !== null && model !== null && model !== answered
+      const isOther = iteration.type === 'advisor_message' || iteration.type === 'compaction'
+      if (!isOther && !(declined && readCount(iteration.output_tokens) !== 0)) continue
+      const own = new MessageUsage()
+      own.take({ ...iteration, service_tier: this.#tier, iterations: null })
+      used.push({ tokens: own.read(), detail: own.detail(), ...(model !== null && { model }) })
+    }
+    return used
   }
 
   detail(): UsageDetail | null {

@@ -130,7 +130,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     if (typeof streamed !== 'boolean') return streamed
     found.stores &&= rules.isStored?.(body, members) ?? true
     if (endpoint.model !== 'none' && members.some(({ name }) => additionalNames.includes(name))) {
-      const more = withAdditionalModels(found, body, members)
+      const more = withAdditionalModels(found, body, members, endpoint.outputLimits)
       if (isFault(more)) return more
     }
     if (!streamed) return found

@@ -39,9 +39,11 @@ export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null
   const opens = read.type === 'response.create'
   if (!opens && named.model === null && read.bodyOf === null) return null
   const model = named.model === null ? null : { name: named.model, spans: named.spans }
-  const additionalModels = readAdditionalModels(frame, read.members, model)
-  if (isFault(additionalModels)) return additionalModels
-  return { opens, asksResponse: opens, model, additionalModels, bodyOf: read.bodyOf, own: [] }
+  const additional = readAdditionalModels(frame, read.members, model)
+  if (isFault(additional)) return additional
+  const { models: additionalModels, leavesChoice } = additional
+  const { bodyOf } = read
+  return { opens, asksResponse: opens, model, additionalModels, ...(leavesChoice && { leavesChoice }), bodyOf, own: [] }
 }
 
 const sessionFrames = new Set(['session.update', 'session.start', 'transcription_session.update'])

@@ -21,6 +21,8 @@ export interface RouteQuestion extends RequestSize, OperationFacts {
   model: string
   /** That it names besides, as far as its body is known. Absent: none. */
   additionalModels?: readonly AdditionalModel[] | undefined
+  /** The provider may answer with a model that nobody names. */
+  leavesChoice?: true | undefined
   /** Those that it may be meant for, in the order in which they are tried. Empty: any. */
   lanes: readonly LaneName[]
   /** null: any call of the lane. */

@@ -309,15 +309,15 @@ async function checkPolicy(
   context: AdminContext,
   policy: EffectivePolicy | null,
   lane: LaneName,
-  asked: CountedCall & Pick<RouteQuestion, 'model' | 'bytes'>,
+  asked: CountedCall & Pick<RouteQuestion, 'model' | 'leavesChoice' | 'bytes'>,
 ): Promise<PromptVerdict> {
   if (policy === null) return { fault: null, signals: [] }
   const { timeZone } = context.runtime.snapshot().configuration
   const source = checkSource(policy.source ?? [], { address: undefined, now: Date.now(), timeZone })
   if (source.fault !== null) return source
-  const { model, additionalModels, bytes, outputLimit, limitedBy, text } = asked
+  const { model, additionalModels, leavesChoice, bytes, outputLimit, limitedBy, text } = asked
   const output = limitedBy === null || text === null ? null : { asked: outputLimit, member: () => limitedBy }
-  const facts = { lane, model, additionalModels, bytes, bodyLimit: Number.MAX_SAFE_INTEGER, output }
+  const facts = { lane, model, additionalModels, leavesChoice, bytes, bodyLimit: Number.MAX_SAFE_INTEGER, output }
   const verdict = checkCall(facts, policy)
   const signals = [...source.signals, ...verdict.signals]
   if (verdict.fault !== null) return { fault: verdict.fault, signals }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../core/errors.ts'
+import { type Fault, fault } from '../../../core/errors.ts'
 import { scanObject } from '../../../core/json-scan.ts'
 import { readValue } from '../../../core/json-value.ts'
 import { promptBytes } from '../../../core/prompt-tokens.ts'
@@ -49,6 +49,8 @@ interface FoundInLine extends InputLine {
 function readCall(match: Match, body: Buffer, found: FoundInLine): Fault | null {
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return inspection
+  // Of a file nobody knows whose policies will apply.
+  if (inspection.leavesChoice === true) return unnamedChoice
   const objects = inspection.mayRefer ? match.endpoint.references('', body) : []
   if ('code' in objects) return objects
   if (inspection.model !== null) found.models.push(inspection.model)
@@ -59,6 +61,8 @@ function readCall(match: Match, body: Buffer, found: FoundInLine): Fault | null 
   found.objects.push(...objects)
   return null
 }
+
+const unnamedChoice = fault('invalid_request', '`fallbacks` must name its models in a batch, as `[{"model": "NAME"}]`.')
 
 function reasonOf({ message }: Fault): string {
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
