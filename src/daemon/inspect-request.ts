@@ -32,7 +32,7 @@ export function describeCall(name: LaneName, operation: string): OperationFacts 
 function inspect(name: LaneName, match: Match, body: Buffer, model: string | null): Inspected[] {
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return [{ lane: name, fault: inspection }]
-  const { operation, signedReasoning, outputLimits, usesTokens, counts = null } = match.endpoint
+  const { operation, signedReasoning, outputLimits, usesTokens, readUnits, counts = null } = match.endpoint
   const { streamed, outputLimit, answers, additionalModels, leavesChoice, endUser } = inspection
   const { start, signature } = readConversation(body, signedReasoning ?? null)
   const conversation = { start: start?.text ?? null, signature }
@@ -40,7 +40,8 @@ function inspect(name: LaneName, match: Match, body: Buffer, model: string | nul
   const limitedBy =
     outputLimits === undefined ? null : lengthName(inspection, body, outputLimits, outputLimits.names[0] ?? '')
   const named = match.endpoint.model === 'path' ? (model ?? nameOf(body)) : (inspection.model ?? model)
-  const choice = { additionalModels, leavesChoice }
+  const units = readUnits?.({ body, fields: [], head: body, bytes: body.length }) ?? null
+  const choice = { additionalModels, leavesChoice, units }
   const asks = { operation, counts, usesTokens, limitedBy, conversation, ...choice, user: endUser ?? '' }
   return [{ lane: name, model: named, ...size, ...asks }]
 }

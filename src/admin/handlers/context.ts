@@ -6,7 +6,7 @@ import type { ModelPrice } from '../../core/model-price.ts'
 import type { NodeCondition, NodeStanding } from '../../core/node-condition.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { ShownState } from '../../core/provider-state.ts'
-import type { RequestRecord, Signal } from '../../core/record.ts'
+import type { RequestRecord, Signal, UsageDetail } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
 import type { ReadRequest } from '../../manifest/thread-message.ts'
@@ -79,6 +79,8 @@ export type Inspected =
       input: number
       outputLimit: number | null
       answers: number
+      /** What it asks for that is not paid by the token; null: nothing. */
+      units: UsageDetail | null
       /** The models that it names besides its own. Absent: none. */
       additionalModels?: readonly AdditionalModel[] | undefined
       /** It lets the provider answer with one that it does not name. */

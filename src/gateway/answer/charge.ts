@@ -9,6 +9,7 @@ import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
+import { askedUnits } from '../request/asked-units.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts, RequestEnd, Trace } from '../request/trace.ts'
 import { type Leg, pricedAs } from '../upstream/leg.ts'
@@ -164,16 +165,9 @@ function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
   if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
   const { endpoint } = match
   if (endpoint.readUnits !== undefined) {
-    const { bytes, upload } = body
-    const content = {
-      body: bytes,
-      fields: upload?.fields ?? [],
-      head: upload?.head ?? noBytes,
-      bytes: trace.requestBytes,
-    }
-    end.detail = endpoint.readUnits(content)
+    end.detail = askedUnits({ match, body }, trace.requestBytes)
     // Its length is estimated; tokens it has none.
-    if (upload !== null && end.detail?.seconds != null) end.tokens ??= estimatedTokens(0, 0)
+    if (body.upload !== null && end.detail?.seconds != null) end.tokens ??= estimatedTokens(0, 0)
   }
   if ((end.detail ?? null) !== null || end.tokens !== null || !endpoint.billed || end.error !== null) return
   trace.policySignals.push({
@@ -183,8 +177,6 @@ function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
     data: { model: trace.priced.model, provider: trace.provider },
   })
 }
-
-const noBytes = Buffer.alloc(0)
 
 /** It succeeded, or it reached the provider and was cut from this side. */
 function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefined): boolean {

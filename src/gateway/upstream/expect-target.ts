@@ -1,16 +1,19 @@
 import type { Fault } from '../../core/errors.ts'
 import { fillPrice } from '../../core/model-price.ts'
+import type { UsageDetail } from '../../core/record.ts'
 import {
   asksPriority,
   dearestOf,
   type Expected,
   expectAnswer,
+  expectMedia,
   increment,
   noPrice,
   priceForTier,
   unboundedAnswer,
 } from '../../policy/limits/expected-use.ts'
 import type { Candidate } from '../../routing/plan.ts'
+import { askedUnits } from '../request/asked-units.ts'
 import type { Call } from '../request/call.ts'
 import { fallbackModels } from './fallback-models.ts'
 
@@ -67,7 +70,7 @@ function expectModel(
     return noPrice(model)
   const input = usesTokens ? call.inputTokens + (earlier?.input ?? 0) : 0
   if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
-  if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
+  if (outputLimits === undefined && !isLater) return { price, input, ...expectMedia(price, unitsOf(call)) }
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
   // Where the policy lets a model without a price be used uncounted, its answer may be as long as it likes.
@@ -75,6 +78,13 @@ function expectModel(
   const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
   if (expected === null) return endless
   return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
+}
+
+/** A file has so many bytes as it announces. */
+function unitsOf(call: Call): UsageDetail | null {
+  const { arrival, body } = call
+  const announced = body.upload === null ? 0 : Number(arrival.request.headers['content-length'] ?? 0)
+  return askedUnits(call, Math.max(body.upload?.received ?? body.bytes.length, announced))
 }
 
 export const endless = Object.freeze(unboundedAnswer())

@@ -3,6 +3,7 @@ import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import { scanObject, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
+import type { UsageDetail } from '../../core/record.ts'
 import { costOf } from '../prices/cost.ts'
 import type { BudgetNeed } from './budget-counters.ts'
 import type { LongestAnswer } from './budget-faults.ts'
@@ -15,6 +16,8 @@ export interface Expected {
   output: number
   /** The client set no limit and the answer streams: `output` is extended while it does. */
   grows: boolean
+  /** What it asks for that is not paid by the token, or not at the rates of text. Absent or null: nothing. */
+  units?: UsageDetail | null
 }
 
 /** Output tokens that a stream without a limit holds at a time; the first may shrink to what fits. */
@@ -36,13 +39,32 @@ export function expectAnswer(
   return { output: most ?? increment, grows: false }
 }
 
-/** At least one unit, so that a budget that is used up lets nothing pass whose use nobody can tell. */
-export function needOf({ price, input }: Pick<Expected, 'price' | 'input'>, output: number): BudgetNeed {
-  return { usd: price === null ? 0n : holdOf(price, input, output) || 1n, tokens: Math.max(1, input + output) }
+/** Tokens of an image by the quality that is asked for, of its largest size. Source: the vendor's guide to image generation. */
+const imageTokens: Readonly<Record<string, number>> = { low: 408, medium: 1584 }
+const mostImageTokens = 6240
+
+/** Of an answer without a length that anybody could limit: images, sound, vectors. Images that are paid by the token have some. */
+export function expectMedia(
+  price: ModelPrice | null,
+  units: UsageDetail | null,
+): Pick<Expected, 'output' | 'grows' | 'units'> {
+  const perToken = price === null || price.per_image !== null ? null : (price.image_output ?? price.output)
+  if (units === null || units.images === null || perToken === null) return { output: 0, grows: false, units }
+  const [, quality = ''] = (units.image_size ?? '').split('/')
+  const output = units.images * (imageTokens[quality] ?? mostImageTokens)
+  return { output, grows: false, units: { ...units, image_output: output } }
 }
 
-export function holdOf(price: ModelPrice, input: number, output: number): bigint {
-  return costOf({ tokens: estimatedTokens(input, output), detail: null }, price) ?? 0n
+/** At least one unit, so that a budget that is used up lets nothing pass whose use nobody can tell. */
+export function needOf(
+  { price, input, units = null }: Pick<Expected, 'price' | 'input' | 'units'>,
+  output: number,
+): BudgetNeed {
+  return { usd: price === null ? 0n : holdOf(price, input, output, units) || 1n, tokens: Math.max(1, input + output) }
+}
+
+export function holdOf(price: ModelPrice, input: number, output: number, units: UsageDetail | null = null): bigint {
+  return costOf({ tokens: estimatedTokens(input, output), detail: units }, price) ?? 0n
 }
 
 const tierNames = ['service_tier', 'serviceTier']

@@ -8,6 +8,7 @@ import {
   asksPriority,
   type Expected,
   expectAnswer,
+  expectMedia,
   needOf,
   priceForTier,
   smallestIncrement,
@@ -22,7 +23,7 @@ import type { RouteQuestion } from './explain-question.ts'
 /** What of a request limits and budgets count. */
 export type CountedCall = Pick<
   RouteQuestion,
-  'input' | 'outputLimit' | 'answers' | 'streamed' | 'usesTokens' | 'limitedBy' | 'additionalModels' | 'user'
+  'input' | 'units' | 'outputLimit' | 'answers' | 'streamed' | 'usesTokens' | 'limitedBy' | 'additionalModels' | 'user'
 > & {
   /** null: not known, and the request is taken for the smallest that there is. */
   text: string | null
@@ -123,8 +124,8 @@ export function expectLength(
   asked: CountedCall,
   price: ModelPrice | null,
   isUncounted: boolean,
-): Pick<Expected, 'output' | 'grows'> | null {
-  if (asked.limitedBy === null) return { output: 0, grows: false }
+): Pick<Expected, 'output' | 'grows' | 'units'> | null {
+  if (asked.limitedBy === null) return expectMedia(price, asked.units ?? null)
   const streamed = asked.streamed || asked.text === null
   return expectAnswer(price, isUncounted, { outputLimit: limitOf(asked), streamed, answers: asked.answers })
 }

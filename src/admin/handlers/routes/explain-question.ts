@@ -1,5 +1,6 @@
 import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import type { LaneName } from '../../../core/lane.ts'
+import type { UsageDetail } from '../../../core/record.ts'
 import type { AdditionalModel } from '../../../routing/candidates.ts'
 import type { AdminContext, Inspected, OperationFacts } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
@@ -23,6 +24,8 @@ export interface RouteQuestion extends RequestSize, OperationFacts {
   additionalModels?: readonly AdditionalModel[] | undefined
   /** The provider may answer with a model that nobody names. */
   leavesChoice?: true | undefined
+  /** What it asks for that is not paid by the token. Absent or null: nothing that is known. */
+  units?: UsageDetail | null
   /** Those that it may be meant for, in the order in which they are tried. Empty: any. */
   lanes: readonly LaneName[]
   /** null: any call of the lane. */
