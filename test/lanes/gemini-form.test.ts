@@ -31,15 +31,24 @@ describe('the form of an answer on the Gemini lane', () => {
 })
 
 describe('a second model in the body', () => {
-  it.each([
+  it.each<[verb: string, body: string]>([
     ['batchEmbedContents', '{"requests":[{"model":"models/g"},{"model":"models/other"}]}'],
     ['batchEmbedContents', '{"requests":[{"model":"models/g","mod\\u0065l":"other"}]}'],
     ['countTokens', '{"generateContentRequest":{"model":"tunedModels/g"}}'],
+    ['generateContent', '{"model":"models/other"}'],
+    ['streamGenerateContent', '{"model":"other","contents":[]}'],
+    ['countTokens', '{"model":"models/other"}'],
+    ['embedContent', '{"model":"models/other"}'],
+    ['batchEmbedContents', '{"model":"models/other","requests":[]}'],
+    ['predict', '{"model":"models/other"}'],
+    ['generateContent', '{"model":"models/g","model":"other"}'],
+    ['batchGenerateContent', '{"model":"models/other","batch":{}}'],
   ])('%s %s is refused', (verb, body) =>
     expect(inspect(verb, '', body)).toMatchObject({ code: 'invalid_request', param: 'model' }),
   )
 
-  it.each(['"models/g"', '"g"', 'null', '7'])('%s is not another one', (model) =>
-    expect(inspect('batchEmbedContents', '', `{"requests":[{"model":${model}}]}`)).toMatchObject({ model: 'g' }),
-  )
+  it.each(['"models/g"', '"g"', 'null', '7'])('%s is not another one', (model) => {
+    expect(inspect('batchEmbedContents', '', `{"requests":[{"model":${model}}]}`)).toMatchObject({ model: 'g' })
+    expect(inspect('generateContent', '', `{"model":${model}}`)).toMatchObject({ model: 'g' })
+  })
 })

@@ -311,8 +311,8 @@ describe('splice', () => {
       '{"generate_content_request":{"model":"tunedModels/t"}}',
     )
     const generate = 'POST /v1/gemini/v1beta/models/g:generateContent'
-    expect(spliced(generate, '{"requests":[{"model":"models/g"}]}', { renameTo: 'up' })).toBe(
-      '{"requests":[{"model":"models/g"}]}',
+    expect(spliced(generate, '{"model":"models/g","requests":[{"model":"models/g"}]}', { renameTo: 'up' })).toBe(
+      '{"model":"models/up","requests":[{"model":"models/g"}]}',
     )
   })
 })

@@ -45,7 +45,7 @@ function framingOf({ endpoint }: Match, query: string): Inspection['framing'] {
   return readAlt(query) === 'sse' ? 'sse' : endpoint.stream
 }
 
-/** The model is in the path; `ways` say where a body repeats it. */
+/** The model is in the path; `ways` say where a body repeats it but at its top. */
 export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
   const wanted = [...generationConfigs, ...modelHolders(ways)]
   return (match, query, body) => {

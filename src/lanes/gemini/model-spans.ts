@@ -26,14 +26,15 @@ const batched = [['inputConfig', 'input_config'], ['requests'], ['requests'], ['
 export const waysInCalls: ModelWays = asked.map((step) => [step])
 export const waysInBatches: ModelWays = [[['batch']], [['batch'], ...batched]]
 
-/** The top-level members that may contain the model again. */
+/** The top-level members that may be the model again, or contain it. */
 export function modelHolders(ways: ModelWays): readonly string[] {
-  return ways.flatMap(([first]) => first ?? [])
+  return ['model', ...ways.flatMap(([first]) => first ?? [])]
 }
 
 /**
  * The spans where the body repeats the model of the path. Another model is rejected, as Google does for batches:
- * policies and routing have only checked the one in the path.
+ * policies and routing have only checked the one in the path, and where Google's transcoder finds a member that the path
+ * has bound, too, the body's counts.
  */
 export function findModelSpans(
   ways: ModelWays,
@@ -46,19 +47,21 @@ export function findModelSpans(
     descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body, seen)), rest, seen),
   )
   if (seen.wrong !== null) return seen.wrong
-  const spans: Span[] = []
+  const named = members.filter(({ name }) => name === 'model')
   for (const object of objects) {
     const scan = scanObject(body, ['model'], object)
     if (!scan.ok) continue
     const odd = rejectMisspelled(body, scan)
     if (odd !== null) return odd
-    for (const member of scan.members) {
-      if (isLongName(member)) return foreignModel
-      const value = readValue(body, member)
-      if (typeof value !== 'string') continue
-      if (modelName(value) !== model) return foreignModel
-      spans.push({ start: member.start, end: member.end })
-    }
+    named.push(...scan.members)
+  }
+  const spans: Span[] = []
+  for (const member of named) {
+    if (isLongName(member)) return foreignModel
+    const value = readValue(body, member)
+    if (typeof value !== 'string') continue
+    if (modelName(value) !== model) return foreignModel
+    spans.push({ start: member.start, end: member.end })
   }
   return spans
 }
