@@ -15,6 +15,8 @@ export interface ModelFacts {
   systemInPlace: boolean
   /** OpenAI: instructions go under the role `developer`. */
   developerRole: boolean
+  /** OpenAI's Responses: texts before a call are labelled as comments on the way. Unlabelled, they are taken for the final answer. */
+  phases: boolean
   /** `tool_choice` may force a call. */
   forcedCalls: boolean
   /** The model continues an answer that the client begins. */
@@ -48,6 +50,7 @@ const plain: ModelFacts = {
   reasoning: noReasoning,
   systemInPlace: true,
   developerRole: false,
+  phases: false,
   forcedCalls: true,
   prefill: true,
 }
@@ -61,6 +64,8 @@ const effort = (...efforts: Effort[]): ReasoningFacts => ({
 
 const openai: ModelFacts = { ...plain, family: 'openai' }
 const openaiReasoning: ModelFacts = { ...openai, sampling: 'none', stop: false, developerRole: true }
+
+const gpt52: ModelFacts = { ...openaiReasoning, reasoning: effort('none', 'low', 'medium', 'high', 'xhigh') }
 
 const budget = (leastBudget: number, mostBudget: number, canDisable = true): ReasoningFacts => ({
   ...noReasoning,
@@ -121,10 +126,8 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/gpt-oss/, { ...plain, reasoning: effort('low', 'medium', 'high') }],
   [/gpt-5(?:\.\d+)?-chat|chat-latest/, openai],
   [/gpt-5-pro/, { ...openaiReasoning, reasoning: effort('high') }],
-  [
-    /gpt-5\.1-codex-max|gpt-5\.[2-9]|gpt-[6-9]/,
-    { ...openaiReasoning, reasoning: effort('none', 'low', 'medium', 'high', 'xhigh') },
-  ],
+  [/gpt-5\.3-codex|gpt-5\.(?:[4-9]|\d\d)|gpt-[6-9]/, { ...gpt52, phases: true }],
+  [/gpt-5\.1-codex-max|gpt-5\.[2-9]/, gpt52],
   [/gpt-5\.1/, { ...openaiReasoning, reasoning: effort('none', 'low', 'medium', 'high') }],
   [/gpt-5/, { ...openaiReasoning, reasoning: effort('minimal', 'low', 'medium', 'high') }],
   [/(?:^|\/)o\d/, { ...openaiReasoning, reasoning: effort('low', 'medium', 'high') }],

@@ -73,6 +73,19 @@ describe('what no other format has a place for is named', () => {
     expect(ofStream('messages', [vertex, ...messageEvents(text, 'end_turn')])).toEqual([])
   })
 
+  it('of answers beside the first, which nobody has asked for', () => {
+    const choices = [0, 1].map((index) => ({ index, message: { content: `${index}` }, finish_reason: 'stop' }))
+    expect(ofWhole('chat', { choices })).toEqual(['choices[1]'])
+    const chunk = (index: number) => said({ choices: [{ index, delta: { content: 'a' } }] })
+    expect(ofStream('chat', [chunk(0), chunk(1), chunk(1), said({ choices: [], usage: {} })])).toEqual(['choices[1]'])
+    expect(ofStream('chat', [said({ choices: [0, 1].map((index) => ({ index, delta: {} })) })])).toEqual(['choices[1]'])
+    expect(ofStream('chat', [said({ choices: [] }), chunk(0)])).toEqual([])
+    const candidate = (index: number) => ({ index, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' })
+    expect(ofWhole('generate', { candidates: [candidate(0), candidate(1)] })).toEqual(['candidates[1]'])
+    const pieces = [candidate(0), candidate(1)].map((one) => said({ candidates: [one] }))
+    expect(ofStream('generate', pieces)).toEqual(['candidates[1]'])
+  })
+
   it('of generate', () => {
     const rating = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'NEGLIGIBLE' }
     const candidate = (more: JsonObject) => ({
@@ -119,11 +132,35 @@ describe('what no other format has a place for is named', () => {
       { type: 'image_generation_call', id: 'i', status: 'completed' },
     ]
     const more = { ...response, output, temperature: 1, billing: { payer: 'p' }, telepathy: 1, moderation: null }
-    const lost = ['message.mood', 'message.phase', 'message.tone', 'function_call.caller', 'image_generation_call']
+    const lost = ['message.mood', 'message.tone', 'function_call.caller', 'image_generation_call']
     expect(new Set(ofWhole('responses', more))).toEqual(new Set([...lost, 'telepathy']))
     expect(new Set(ofStream('responses', [said({ type: 'response.completed', response: more })]))).toEqual(
       new Set([...lost, 'telepathy']),
     )
+  })
+
+  it('of answers that are only a comment on the way: before a call their place says so', () => {
+    const text = (phase: string) => ({
+      type: 'message',
+      role: 'assistant',
+      phase,
+      content: [{ type: 'output_text', text: 'a', annotations: [] }],
+    })
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+    const comment = text('commentary')
+    const lostOf = (...output: JsonObject[]) => {
+      const response = { id: 'r', status: 'completed', output }
+      const events = output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }))
+      const all = [...events, { type: 'response.completed', response }].map((data) => said(data))
+      expect(ofStream('responses', all)).toEqual(ofWhole('responses', response))
+      return ofWhole('responses', response)
+    }
+    expect(lostOf(comment, call)).toEqual([])
+    expect(lostOf(comment, { type: 'reasoning', summary: [] }, comment, call, call)).toEqual([])
+    expect(lostOf(text('final_answer'))).toEqual([])
+    expect(lostOf(comment)).toEqual(['message.phase'])
+    expect(lostOf(comment, text('final_answer'))).toEqual(['message.phase'])
+    expect(lostOf(call, comment)).toEqual(['message.phase'])
   })
 
   it('of events that nobody reads, by what they are of', () => {

@@ -29,12 +29,13 @@ export class ChatStreamReader implements ReplyReader {
   readonly #ids = new Set<string>()
   #finish: unknown = null
   #refused = false
+  /** Answers beside the first, which nobody has asked for. */
+  #hasOthers = false
 
   event(_: string, data: JsonObject): readonly ReplyEvent[] {
     const events: ReplyEvent[] = []
-    const choice = asArray(data.choices)
-      .map(asObject)
-      .find((one) => one !== null && (one.index ?? 0) === 0)
+    const choices = asArray(data.choices).map(asObject)
+    const choice = choices.find((one) => one !== null && (one.index ?? 0) === 0)
     const [id, model] = [asString(data.id), asString(data.model)]
     // Azure says what its filters found of the prompt before it says whose answer it is.
     if (!this.#started && (choice || id !== '' || model !== '')) {
@@ -42,6 +43,10 @@ export class ChatStreamReader implements ReplyReader {
       events.push({ kind: 'start', id, model })
     }
     for (const name of lostOfAnswer(data)) events.push({ kind: 'dropped', name })
+    if (choices.length > (choice ? 1 : 0) && !this.#hasOthers) {
+      this.#hasOthers = true
+      events.push({ kind: 'dropped', name: 'choices[1]' })
+    }
     if (!choice) return events
     for (const name of lostOfChoice(choice)) events.push({ kind: 'dropped', name })
     const delta = asObject(choice.delta)

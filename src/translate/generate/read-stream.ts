@@ -48,6 +48,7 @@ export class GenerateStreamReader implements ReplyReader {
     }
     this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
     for (const name of [...lostOfAnswer(data), ...lostOfCandidate(candidate)]) this.#drop(name)
+    if (asArray(data.candidates).length > (candidate === null ? 0 : 1)) this.#drop('candidates[1]')
     const parts = asArray(asObject(candidate?.content)?.parts).flatMap(
       (value) => readAnswerPart(asObject(value) ?? {}) ?? [],
     )

@@ -100,7 +100,11 @@ export const responsesFields = {
     id: ignored,
     role: mapped,
     status: ignored,
-    phase: dropped,
+    phase: {
+      otherwise: 'dropped',
+      harmless: ['final_answer'],
+      why: 'of a comment on the way; where a call follows, its place says the same',
+    },
     content: mapped,
     ...below('content', content),
     'content:unknown': refused('this kind of content is unknown'),

@@ -137,3 +137,18 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
   const opaque: Opaque = { family: 'openai', form: 'encrypted', value: encrypted, ...(id !== null && { id }) }
   return { kind: 'reasoning', path, text, opaque }
 }
+
+/** Of `input[3].phase`: whether a call follows the message in the same turn, which says of it that it is a comment on the way. */
+export function isBeforeCall(input: unknown, path: string): boolean {
+  const items = asArray(input)
+  let next = Number(/\d+/.exec(path)?.[0]) + 1
+  while (next < items.length && isComment(items[next])) next++
+  const type = asObject(items[next])?.type
+  return type === 'function_call' || type === 'custom_tool_call'
+}
+
+/** What stands between a comment and its call. */
+function isComment(value: unknown): boolean {
+  const item = asObject(value)
+  return item?.type === 'reasoning' || (item?.role === 'assistant' && !(value instanceof PlainTurns))
+}

@@ -18,6 +18,7 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
   const parts: OutputPart[] = []
   const dropped = new Set(lostOfResponse(body))
   let texts = 0
+  let isComment = false
   for (const [index, value] of body.output.entries()) {
     const item = asObject(value) ?? {}
     const found = readOutputItem(item, `output[${index}]`, texts)
@@ -27,11 +28,13 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
       const kind = item.type === 'message' ? foreignContent(part) : null
       if (kind !== null) dropped.add(kind)
     }
+    isComment = isOpenComment(item, isComment)
     for (const part of found ?? []) {
       if (part.kind === 'text') texts += part.text.length
       parts.push(part)
     }
   }
+  if (isComment) dropped.add('message.phase')
   const settled = settleCalls(parts, readStop(body, parts))
   if (settled.stop.reason === 'broken') return brokenReply()
   return {
@@ -67,16 +70,27 @@ export function lostOfResponse(response: JsonObject): readonly string[] {
   ]
 }
 
-/** The same of an item that is read. That a text is no more than a comment on the way is not said elsewhere. */
+/** The same of an item that is read. */
 export function lostOfItem(item: JsonObject): readonly string[] {
   const isForeign = (asText(asObject(item.caller)?.type) ?? 'direct') !== 'direct'
   return [
     ...lostBeyond('input.', item, parsed),
-    ...(item.phase === 'commentary' ? ['phase'] : []),
     ...(item.async === true ? ['async'] : []),
     ...(isForeign ? ['caller'] : []),
     ...asArray(item.content).flatMap((part) => lostBeyond('input.content.', asObject(part), parsed)),
   ].map((name) => `${item.type}.${name}`)
+}
+
+export function isCall({ type }: JsonObject): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
+}
+
+/**
+ * Whether a text that is no more than a comment on the way has come, and no call after it: other formats say it by nothing else. `before`:
+ * whether it had before the item.
+ */
+export function isOpenComment(item: JsonObject, before: boolean): boolean {
+  return item.phase === 'commentary' || (before && !isCall(item))
 }
 
 function failed(body: JsonObject): Fault {

@@ -14,7 +14,7 @@ import { readAsked } from '../logprobs.ts'
 import { limitAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { responsesFields } from './fields.ts'
-import { readInput } from './read-input.ts'
+import { isBeforeCall, readInput } from './read-input.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 
 export function readResponsesRequest(body: JsonObject, context: ReadContext) {
@@ -35,8 +35,9 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
   const turns = readInput(body.input, context, skip)
   const tools = readTools(body, skip)
   const choice = readToolChoice(body.tool_choice, skip)
+  const members = findSeen(body, responsesFields, (object) => foreign.has(object))
   const found = seen.concat(
-    findSeen(body, responsesFields, (object) => foreign.has(object)),
+    members.filter(({ field, path }) => field !== 'input.phase' || !isBeforeCall(body.input, path)),
     readIncludes(body.include),
   )
   return {

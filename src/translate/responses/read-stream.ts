@@ -5,7 +5,16 @@ import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
 import { areArguments, cutsCalls } from '../stop.ts'
 import { foreignAnnotations, readCitation } from './citations.ts'
-import { foreignContent, lostOfItem, lostOfResponse, readEncrypted, readOutputItem, readStop } from './read-reply.ts'
+import {
+  foreignContent,
+  isCall,
+  isOpenComment,
+  lostOfItem,
+  lostOfResponse,
+  readEncrypted,
+  readOutputItem,
+  readStop,
+} from './read-reply.ts'
 
 /** What is known of one part: a content part of a message, or an item that is a part by itself. */
 interface StreamedPart {
@@ -29,6 +38,7 @@ export class ResponsesStreamReader implements ReplyReader {
   #started = false
   /** A call came whose arguments are no JSON object. */
   #isBroken = false
+  #isComment = false
   #out: ReplyEvent[] = []
 
   event(name: string, data: JsonObject): readonly ReplyEvent[] {
@@ -179,6 +189,7 @@ export class ResponsesStreamReader implements ReplyReader {
   /** An item is complete: reads what no event has said about it. */
   #done({ item: value, output_index }: JsonObject): void {
     const item = asObject(value) ?? {}
+    this.#isComment = isOpenComment(item, this.#isComment)
     switch (item.type) {
       case 'message':
         for (const [index, content] of asArray(item.content).entries()) {
@@ -244,6 +255,7 @@ export class ResponsesStreamReader implements ReplyReader {
     }
     for (const [key, part] of this.#parts) this.#endCall(key, part.ended ? null : part.arguments)
     for (const name of lostOfResponse(response)) this.#drop(name)
+    if (this.#isComment) this.#drop('message.phase')
     const stop = readStop(response, [...this.#parts.values()])
     const reason = this.#isBroken && !cutsCalls(stop.reason) ? 'broken' : stop.reason
     this.#out.push({ kind: 'stop', stop: { ...stop, reason } })
@@ -253,10 +265,6 @@ export class ResponsesStreamReader implements ReplyReader {
 /** Events that say once more, or begin, what others bring (vLLM: `reasoning_part`), and how much of an account is used. */
 const saidAgain =
   /^(?:codex\.rate_limits|response\.(?:queued|done|content_part\.added|reasoning_(?:summary_)?part\.(?:added|done)|(?:output_text|refusal|reasoning_summary_text|reasoning_text|function_call_arguments|custom_tool_call_input)\.done)|keepalive|ping|)$/
-
-function isCall({ type }: JsonObject): boolean {
-  return type === 'function_call' || type === 'custom_tool_call'
-}
 
 /** Where a server leaves out the number of an item, by its id. */
 function placedByItem(data: JsonObject): JsonObject {

@@ -8,10 +8,14 @@ import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText, sniffType, storedElsewhere } from '../media-type.ts'
+import { modelFacts } from '../model-facts.ts'
 import { cacheMarkPath, failurePath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 
 type TurnPart = OrderedTurn['parts'][number]
+
+/** Of a text before a call. Any other is the final answer, which goes without saying. */
+const onTheWay = { phase: 'commentary' }
 
 export function writeInput({ system, turns }: OrderedTurns, target: TranslationTarget, ledger: Ledger): unknown[] {
   return new InputWriter(target, ledger).write(system, turns)
@@ -23,11 +27,13 @@ class InputWriter {
   readonly #items: unknown[] = []
   /** Ids of calls of custom tools: their results have a type of their own. */
   readonly #custom = new Set<string>()
+  readonly #phases: boolean
   #signed = false
 
   constructor(target: TranslationTarget, ledger: Ledger) {
     this.#target = target
     this.#ledger = ledger
+    this.#phases = !target.compatible && modelFacts(target.model).phases
   }
 
   write(system: readonly TextPart[], turns: readonly OrderedTurn[]): unknown[] {
@@ -49,8 +55,8 @@ class InputWriter {
     return this.#target.compatible ? 'system' : 'developer'
   }
 
-  #message(role: string, content: readonly JsonObject[]): void {
-    if (content.length > 0) this.#items.push({ type: 'message', role, content })
+  #message(role: string, content: readonly JsonObject[], phase: JsonObject = {}): void {
+    if (content.length > 0) this.#items.push({ type: 'message', role, content, ...phase })
   }
 
   #user(role: string, parts: readonly TurnPart[]): void {
@@ -66,23 +72,24 @@ class InputWriter {
   /** Reasoning, texts and calls are items of their own, in the order in which the model made them. */
   #assistant(parts: readonly TurnPart[]): void {
     let texts: JsonObject[] = []
-    const flush = () => {
-      this.#message('assistant', texts)
+    const lastCall = this.#phases ? parts.findLastIndex(({ kind }) => kind === 'call') : -1
+    const flush = (next: number) => {
+      this.#message('assistant', texts, next <= lastCall ? onTheWay : {})
       texts = []
     }
-    for (const part of parts) {
+    for (const [index, part] of parts.entries()) {
       if (part.kind === 'text' || part.kind === 'refusal') {
         texts.push(this.#said(part))
         continue
       }
-      flush()
+      flush(index)
       if (part.kind === 'call') this.#call(part)
       else if (part.kind === 'reasoning') this.#reasoning(part)
       else if (isMedia(part)) {
         this.#ledger.refuse(part.path, 'a turn of the assistant holds no images or files there')
       } else this.#ledger.lose(part.path)
     }
-    flush()
+    flush(parts.length)
   }
 
   #said(part: TextPart | RefusalPart): JsonObject {
