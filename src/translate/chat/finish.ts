@@ -41,6 +41,8 @@ const written: Readonly<Record<StopReason, string>> = {
   broken: 'stop',
 }
 
-export function writeFinish(reason: StopReason, asFunction: boolean): string {
+/** `refuses`: what the model says of its refusal has passed, which is a whole answer there: OpenAI's helpers throw at a filter's. */
+export function writeFinish(reason: StopReason, asFunction: boolean, refuses: boolean): string {
+  if (refuses && reason === 'refused') return 'stop'
   return asFunction && reason === 'calls' ? 'function_call' : written[reason]
 }

@@ -26,7 +26,11 @@ export function writeChatReply(reply: ModelReply, context: WriteContext): JsonOb
         index: 0,
         message: writeMessage(reply, calls, context),
         logprobs: writeLogprobs(reply, context.conversation),
-        finish_reason: writeFinish(reason, usesFunctions(context.conversation)),
+        finish_reason: writeFinish(
+          reason,
+          usesFunctions(context.conversation),
+          reply.parts.some(({ kind }) => kind === 'refusal'),
+        ),
       },
     ],
     ...(service_tier !== null && { service_tier }),

@@ -65,7 +65,7 @@ export class ChatStreamWriter implements ReplyWriter {
     const tier = servedTier(usage, 'chat')
     // Known at the end, and said with what ends the answer.
     if (tier !== null) this.#tail = this.#tail.replace(']', `],"service_tier":"${tier}"`)
-    written += this.#chunk({}, writeFinish(reason, this.#asFunction))
+    written += this.#chunk({}, writeFinish(reason, this.#asFunction, this.#refused))
     if (this.#context.conversation.settings.streamUsage && usage !== null)
       written += this.#usageChunk({ ...(tier !== null && { service_tier: tier }), usage: writeChatUsage(usage) })
     return `${written}data: [DONE]\n\n`
