@@ -1,7 +1,7 @@
-import { never, passString, paused, pausedAt } from './json-text.ts'
+import { hasText, never, passString, paused, pausedAt } from './json-text.ts'
 import { type KnownSpans, knownSpans, longBytes, slicedBytes } from './known-spans.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from './member-name.ts'
-import { encodedPrefix, sealedPrefix } from './sealed-mark.ts'
+import { mayBeReplayed } from './sealed-mark.ts'
 import { mayHideName, type NameWatch, WatchedNames } from './watched-names.ts'
 
 /**
@@ -48,7 +48,7 @@ const shared = startWalk()
 let recording: KnownSpans | null = null
 /** How many more values the scan under way may pass; below zero it was stopped for having too many. */
 let valuesLeft = 0
-/** Whether the scan under way has passed a text that may be a sealed value. */
+/** Whether the scan under way has passed a text that may be a sealed value, or reasoning that nobody has signed. */
 let passedSealed = false
 
 export function startWalk(): ValueWalk {
@@ -64,7 +64,7 @@ export function countValues(): void {
   passedSealed = false
 }
 
-/** Whether `skipNext` has passed a text that may be a sealed value. */
+/** Whether `skipNext` has passed such a text. */
 export function sawSealed(): boolean {
   return passedSealed
 }
@@ -148,7 +148,7 @@ function walk(
       isOpen = index < end && bytes[index] !== (inObject ? closeBrace : closeBracket)
     } else {
       const at = text < 0 ? index + 1 : index
-      if (byte === quote && mayBeSealed(bytes, at)) passedSealed = true
+      if (byte === quote && mayBeReplayed(bytes, at)) passedSealed = true
       index = byte === quote ? skipString(bytes, at, end, isStrict, pauseAt) : skipScalar(bytes, index, end)
       if (index === paused) Object.assign(from, { index: pausedAt(), depth, inObject, text: start })
       if (index < 0) return index
@@ -171,14 +171,6 @@ function walk(
     index = skipKey(bytes, skipSpace(bytes, index, end), end, watch, spans, isStrict)
     if (index < 0) return index
   }
-}
-
-/** Whether the text behind the quotation mark begins as what this gateway has sealed, or as that in base64. */
-function mayBeSealed(bytes: Buffer, at: number): boolean {
-  return (
-    (bytes[at] === 0x73 && isSpelledAs(bytes, at, 4, sealedPrefix)) ||
-    (bytes[at] === 0x63 && isSpelledAs(bytes, at, 4, encodedPrefix))
-  )
 }
 
 /** With the colon behind it. */
@@ -267,13 +259,6 @@ export function wantedName(bytes: Buffer, start: number, end: number, wanted: re
 function inOtherLetters(bytes: Uint8Array, start: number, length: number, wanted: readonly string[]): WantedName {
   for (const name of wanted) if (isSpelledAs(bytes, start, length, name)) return { odd: name }
   return null
-}
-
-function hasText(bytes: Uint8Array, start: number, text: string): boolean {
-  for (let offset = 0; offset < text.length; offset++) {
-    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
-  }
-  return true
 }
 
 export function skipString(bytes: Buffer, at: number, end: number, strict: boolean, pauseAt = never): number {

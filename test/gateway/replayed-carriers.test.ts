@@ -19,6 +19,12 @@ it('recognises what the gateway seals, and little else', () => {
   const finds = (body: object) => scanObject(Buffer.from(JSON.stringify(body)), [])
   expect(finds({ messages: [{ content: [{ signature: sealed }] }] })).toMatchObject({ sealed: true })
   expect(finds({ contents: { thoughtSignature: encoded } })).toMatchObject({ sealed: true })
+  expect(finds({ messages: [{ content: [{ thinking: 'so', signature: '' }] }] })).toMatchObject({ sealed: true })
+  expect(scanObject(Buffer.from('{"a": [{"signature": ""}]}'), [])).toMatchObject({ sealed: true })
+  expect(finds({ input: [{ type: 'reasoning', id: 'rs_sp_aaaa' }] })).toMatchObject({ sealed: true })
+  expect(finds({ signatures: '', text: '', b: ['', { signature: ' ' }], id: 'rs_spx' })).toMatchObject({
+    sealed: false,
+  })
   expect(isSealedEncoded(encoded.replaceAll('+', '-').replaceAll('/', '_'))).toBe(true)
   expect(finds({ text: 'An sp1.AQ', more: ['"sp1.', 's', 'sp1', 'c3A'], 'sp1.': 1 })).toMatchObject({ sealed: false })
 })
@@ -34,6 +40,15 @@ describe('messages', () => {
     expect(strip('anthropic', { messages: [{ role: 'assistant', content: blocks }] })).toEqual({
       messages: [{ role: 'assistant', content: [own, call] }],
     })
+  })
+
+  it('loses what nobody has signed at Claude, which refuses it, and at no other: those want it back', () => {
+    const unsigned = { type: 'thinking', thinking: 'shown', signature: '' }
+    const body = { messages: [{ role: 'assistant', content: [unsigned, own, foreign, unsigned, call] }] }
+    const content = (...blocks: object[]) => ({ messages: [{ role: 'assistant', content: blocks }] })
+    expect(strip('anthropic', body, 'claude-opus-4-7')).toEqual(content(own, call))
+    expect(strip('anthropic', body, 'deepseek-v4')).toEqual(content(unsigned, own, unsigned, call))
+    expect(strip('anthropic', content(unsigned, call), 'deepseek-v4')).toEqual(content(unsigned, call))
   })
 
   it('loses a message of nothing else', () => {
@@ -54,6 +69,14 @@ it('responses: loses sealed reasoning items', () => {
   const call = { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' }
   const input = [item(sealed), message, item('gAAAA'), item(sealed), call, item(sealed)]
   expect(strip('openai', { input })).toEqual({ input: [message, item('gAAAA'), call] })
+})
+
+it('responses: loses reasoning of other providers that OpenAI would look up by an id that it has never given', () => {
+  const text = { type: 'summary_text', text: 'I think.' }
+  const item = (id: string) => ({ type: 'reasoning', id, summary: [text], encrypted_content: null })
+  const message = { role: 'user', content: 'hi' }
+  const input = [item('rs_sp_abcdefghijklmnopqrstuvwx'), message, item('rs_1')]
+  expect(strip('openai', { input })).toEqual({ input: [message, item('rs_1')] })
 })
 
 it('chat: loses the members that carry it', () => {

@@ -28,7 +28,9 @@ it('keeps reasoning that it sealed for another provider from the one that the cl
   }
   const record = await newest()
   expect(record.reasoning).toBe('stripped')
-  expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('that another provider had signed')
+  expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain(
+    'Reasoning of other providers was left out',
+  )
   stage.assertClean()
 
   // Its own provider gets it back.

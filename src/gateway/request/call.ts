@@ -45,9 +45,9 @@ export interface Affinity {
   answered(place: AffinityPlace): AnswerStage | null
 }
 
-/** Reasoning in a body that no provider may get (`ReplayedCarriers`). */
+/** Reasoning in a body that no provider of its format takes (`ReplayedCarriers`). */
 export interface ReplayedReasoning {
-  readonly count: number
+  /** Empty: the model takes all of it. */
   editsFor(model: string): readonly Edit[]
 }
 

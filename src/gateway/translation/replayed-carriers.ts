@@ -8,47 +8,43 @@ import {
 } from '../../core/json-nodes.ts'
 import type { Edit, Span } from '../../core/json-scan.ts'
 import type { LaneName } from '../../core/lane.ts'
-import { isSealed, isSealedEncoded } from '../../core/sealed-mark.ts'
+import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/sealed-mark.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 
 /** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
 const withoutSignature = '"skip_thought_signature_validator"'
 
 /**
- * What this gateway has sealed in answers that it translated, and a client now sends to a provider of its own format. That provider would
- * refuse it. Only members that hold reasoning are looked at; texts and arguments may hold anything.
+ * Reasoning of answers that this gateway translated, which a client now sends to a provider of its own format. That provider would refuse
+ * what another one has signed, and what nobody has. Only members that hold reasoning are looked at; texts and arguments may hold anything.
  */
 export class ReplayedCarriers {
-  /** Of an object or an array, what is removed. */
-  readonly #removed: Span[]
-  /** Gemini: signatures of calls. */
-  readonly #signatures: readonly { value: Span; member: Span }[]
+  readonly #found: CarrierFinder
+  /** With reasoning that nobody has signed. */
+  readonly #unsigned: CarrierFinder
 
-  private constructor(removed: Span[], signatures: readonly { value: Span; member: Span }[]) {
-    this.#removed = removed
-    this.#signatures = signatures
+  private constructor(found: CarrierFinder, unsigned: CarrierFinder) {
+    this.#found = found
+    this.#unsigned = unsigned
   }
 
   /** Null: there are none. */
   static find(lane: LaneName, body: Buffer): ReplayedCarriers | null {
     const root = readNodes(body)
     if (root === null) return null
-    const finder = new CarrierFinder(body)
-    finders[lane](finder, root)
-    const { removed, signatures } = finder
-    return removed.length + signatures.length === 0 ? null : new ReplayedCarriers(removed, signatures)
+    const [found, unsigned] = [new CarrierFinder(body, false), new CarrierFinder(body, true)]
+    for (const finder of [found, unsigned]) finders[lane](finder, root)
+    return unsigned.removed.length + unsigned.signatures.length === 0 ? null : new ReplayedCarriers(found, unsigned)
   }
 
-  get count(): number {
-    return this.#removed.length + this.#signatures.length
-  }
-
-  /** Newer Gemini models want a word in place of a call's signature. */
+  /** Newer Gemini models want a word in place of a call's signature. Others than Claude show what nobody has signed, and want it back. */
   editsFor(model: string): Edit[] {
-    const isNewest = this.#signatures.length > 0 && modelFacts(model).reasoning.control === 'level'
+    const { family, reasoning } = modelFacts(model)
+    const { removed, signatures } = family === 'anthropic' ? this.#unsigned : this.#found
+    const isNewest = signatures.length > 0 && reasoning.control === 'level'
     return [
-      ...this.#removed.map((span) => ({ span, text: '' })),
-      ...this.#signatures.map(({ value, member }) =>
+      ...removed.map((span) => ({ span, text: '' })),
+      ...signatures.map(({ value, member }) =>
         isNewest ? { span: value, text: withoutSignature } : { span: member, text: '' },
       ),
     ]
@@ -58,10 +54,13 @@ export class ReplayedCarriers {
 class CarrierFinder {
   readonly removed: Span[] = []
   readonly signatures: { value: Span; member: Span }[] = []
+  /** What nobody has signed is found, too. */
+  readonly findsUnsigned: boolean
   readonly #bytes: Buffer
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, findsUnsigned: boolean) {
     this.#bytes = bytes
+    this.findsUnsigned = findsUnsigned
   }
 
   text(node: JsonNode | null, name: string): string {
@@ -99,19 +98,26 @@ const finders: Readonly<Record<LaneName, (finder: CarrierFinder, root: JsonNode)
   },
 }
 
-/** Thinking with a sealed signature, and redacted thinking that is sealed. A message of nothing else goes as a whole. */
+/** Thinking with a sealed signature or none, and redacted thinking that is sealed. A message of nothing else goes as a whole. */
 function findInMessages(finder: CarrierFinder, root: JsonNode): void {
   const isCarrier = (block: JsonNode) => {
     const type = finder.text(block, 'type')
-    if (type === 'thinking') return isSealed(finder.text(block, 'signature'))
+    if (type === 'thinking') {
+      const signature = finder.text(block, 'signature')
+      return isSealed(signature) || (finder.findsUnsigned && signature === '')
+    }
     return type === 'redacted_thinking' && isSealed(finder.text(block, 'data'))
   }
   removeOrClear(finder, memberOf(root, 'messages'), (message) => !finder.items(memberOf(message, 'content'), isCarrier))
 }
 
 function findInInput(finder: CarrierFinder, root: JsonNode): void {
-  const isCarrier = (item: JsonNode) =>
-    finder.text(item, 'type') === 'reasoning' && isSealed(finder.text(item, 'encrypted_content'))
+  const isCarrier = (item: JsonNode) => {
+    if (finder.text(item, 'type') !== 'reasoning') return false
+    const sealed = finder.text(item, 'encrypted_content')
+    // What is in none of it is looked up by its id, which OpenAI does not know.
+    return isSealed(sealed) || (sealed === '' && finder.text(item, 'id').startsWith(ownReasoningPrefix))
+  }
   removeOrClear(finder, memberOf(root, 'input'), isCarrier)
 }
 

@@ -97,8 +97,8 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
   if (call.content !== null && call.content.edits.length > 0) change.contentEdits = call.content.edits
-  const replayed = call.replayed?.editsFor(candidate.upstreamModel)
-  if (replayed !== undefined) change.carrierEdits = replayed
+  const replayed = call.replayed?.editsFor(candidate.upstreamModel) ?? []
+  if (replayed.length > 0) change.carrierEdits = replayed
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
   // The member of a form that asks for a stream may come late, so the type of the answer decides.
@@ -211,12 +211,9 @@ function noteChange(call: Call, provider: string, change: BodyPatch): void {
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
   if (cap !== undefined) notePatch(call, flatText('The output limit was set to ', String(cap.most), ' tokens.'))
   if (contentEdits !== undefined) notePatch(call, promptRedacted)
-  if (carrierEdits !== undefined) notePatch(call, describeStripped(call.replayed?.count ?? 0))
+  if (carrierEdits !== undefined)
+    notePatch(call, 'Reasoning of other providers was left out: this one would refuse it.')
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
-}
-
-function describeStripped(count: number): string {
-  return `${count === 1 ? 'One piece' : `${count} pieces`} of reasoning that another provider had signed ${count === 1 ? 'was' : 'were'} left out: it is sealed by this gateway, and this provider could not read it.`
 }
 
 function noteRename(call: Call, what: string, to: string, provider: string): void {

@@ -1,3 +1,4 @@
+import { ownReasoningPrefix } from '../../core/sealed-mark.ts'
 import { answerId, mintId } from '../ids.ts'
 
 /** Ids of an answer and of its items: the same answer always has the same. */
@@ -13,7 +14,7 @@ export class ResponseIds {
 
   /** Of reasoning, the id shows that it is the gateway's own: clients send it back, also where nothing in it is sealed. */
   item(prefix: 'msg' | 'rs' | 'fc' | 'ctc', index: number): string {
-    return mintId(prefix === 'rs' ? 'rs_sp_' : `${prefix}_`, this.#seed, index)
+    return mintId(prefix === 'rs' ? ownReasoningPrefix : `${prefix}_`, this.#seed, index)
   }
 
   /** For providers that give calls no ids. */

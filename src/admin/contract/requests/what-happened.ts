@@ -135,7 +135,7 @@ const reasoningTexts: Readonly<Record<ReasoningState, string>> = {
   carried: 'The client brought back the signed reasoning of earlier turns.',
   attached: 'The gateway put back the signed reasoning of earlier turns, which it had kept.',
   missing: 'No signed reasoning was found for the tool calls of earlier turns, so the model did not get it back.',
-  stripped: 'Signed reasoning of earlier turns was stripped: another provider had signed it, or it was refused.',
+  stripped: 'Reasoning of earlier turns was stripped: it was of another provider, or it was refused.',
 }
 
 /** A copy, whose answer nobody got. */
