@@ -9,6 +9,9 @@ export const encodedPrefix = 'c3Ax'
 /** What ids of reasoning begin with that this gateway has given out: no provider knows one of them. */
 export const ownReasoningPrefix = 'rs_sp_'
 
+/** In the place of a signature, on a call that nobody has signed: newer Gemini models refuse one without any. */
+export const unsignedMark: string = Buffer.from(sealedPrefix).toString('base64')
+
 export function isSealed(text: string): boolean {
   return text.startsWith(sealedPrefix)
 }

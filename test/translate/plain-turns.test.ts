@@ -25,7 +25,7 @@ const lists: Readonly<Record<FormatName, string>> = {
 const models: Readonly<Record<FormatName, string>> = {
   chat: 'gpt-5.2',
   messages: 'claude-opus-4-1',
-  responses: 'gpt-5.2',
+  responses: 'gpt-5.4',
   generate: 'gemini-2.5-pro',
 }
 

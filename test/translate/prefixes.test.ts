@@ -97,7 +97,7 @@ const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => Js
   ['responses', 'messages', responsesBody, { model: 'claude-opus-4-8' }],
   ['responses', 'generate', responsesBody, { model: 'gemini-2.5-pro' }],
   ['generate', 'chat', generateBody, { model: 'gpt-4o' }],
-  ['generate', 'responses', generateBody, { model: 'gpt-5.2' }],
+  ['generate', 'responses', generateBody, { model: 'gpt-5.4' }],
   ['generate', 'messages', generateBody, { model: 'claude-opus-4-8' }],
 ]
 const turnsOf: Readonly<Record<FormatName, string>> = {

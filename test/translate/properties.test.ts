@@ -129,11 +129,11 @@ function messagesBody({ system, rounds, temperature }: Talk, turns: number): Jso
 const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => JsonObject, RequestOptions][] = [
   ['chat', 'messages', chatBody, { model: 'claude-sonnet-4-5' }],
   ['chat', 'messages', chatBody, { model: 'claude-opus-5' }],
-  ['chat', 'responses', chatBody, { model: 'gpt-5.2' }],
+  ['chat', 'responses', chatBody, { model: 'gpt-5.4' }],
   ['chat', 'generate', chatBody, { model: 'gemini-3-pro' }],
   ['messages', 'chat', messagesBody, { model: 'gpt-5.2' }],
   ['messages', 'chat', messagesBody, { model: 'qwen', compatible: true }],
-  ['messages', 'responses', messagesBody, { model: 'gpt-5.2' }],
+  ['messages', 'responses', messagesBody, { model: 'gpt-5.5' }],
   ['messages', 'generate', messagesBody, { model: 'gemini-2.5-flash' }],
 ]
 

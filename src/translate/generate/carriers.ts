@@ -1,3 +1,4 @@
+import { sealedPrefix } from '../../core/sealed-mark.ts'
 import type { Carriers } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
 
@@ -12,10 +13,11 @@ export function writeSealed(sealed: readonly string[]): string | null {
   return sealed.length === 0 ? null : Buffer.from(sealed.slice(-mostCarried).join('\n')).toString('base64')
 }
 
-/** Null: it is Gemini's own. */
+/** Null: it is Gemini's own. Empty: of a call that nobody has signed (`unsignedMark`). */
 export function readSealed(signature: string, carriers: Carriers): Opaque[] | null {
   const pieces = Buffer.from(signature, 'base64').toString('latin1').split('\n')
   if (pieces.length > mostCarried) return null
+  if (pieces.length === 1 && pieces[0] === sealedPrefix) return []
   const opened = pieces.flatMap((piece) => carriers.open(piece) ?? [])
   return opened.length === pieces.length ? opened : null
 }

@@ -1,4 +1,5 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { unsignedMark } from '../../core/sealed-mark.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Opaque, TokenLogprob } from '../conversation.ts'
@@ -133,7 +134,8 @@ export class PartWriter {
     if (!areArguments(text)) return
     const { conversation, carriers } = this.#context
     const own = opaque === null ? null : carriers.seal(opaque)
-    const sealed = writeSealed(own === null ? this.#carried : [own])
+    // Of parallel calls only the first is signed.
+    const sealed = writeSealed(own === null ? this.#carried : [own]) ?? (this.#calls === 1 ? unsignedMark : null)
     this.#carried = []
     const args = asObject(parseLossless(text)) === null ? {} : embedJson(text)
     const functionCall = { id, name: clientToolName(conversation, name), args }
