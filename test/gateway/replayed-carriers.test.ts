@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scanObject } from '../../src/core/json-scan.ts'
 import type { LaneName } from '../../src/core/lane.ts'
-import { isSealedEncoded, sealedPrefix } from '../../src/core/sealed-mark.ts'
+import { isSealedEncoded, sealedPrefix, unsignedMark } from '../../src/core/sealed-mark.ts'
 import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'
 import { applyEdits } from '../../src/lanes/patch-body.ts'
 import { ClientTokens } from '../../src/sealing/client-token.ts'
@@ -86,6 +86,33 @@ it('chat: loses the members that carry it', () => {
   expect(strip('openai', { messages: [{ ...carried, tool_calls: [{ ...call, ...google }] }] })).toEqual({
     messages: [{ role: 'assistant', content: null, tool_calls: [call] }],
   })
+})
+
+it('chat: loses what it shows of reasoning at a vendor that refuses it', () => {
+  const shown = { role: 'assistant', content: 'so', reasoning_content: 'I think.' }
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"reasoning_content":"mine"}' } }
+  const find = (body: object) => {
+    const bytes = Buffer.from(JSON.stringify(body))
+    const edits = ReplayedCarriers.findShown(bytes)?.editsFor('llama')
+    return edits === undefined ? null : JSON.parse(applyEdits(bytes, edits).toString())
+  }
+  expect(find({ messages: [shown, { ...shown, extra_content: { spgw: { reasoning: [sealed] } } }] })).toEqual({
+    messages: [
+      { role: 'assistant', content: 'so' },
+      { role: 'assistant', content: 'so' },
+    ],
+  })
+  expect(find({ messages: [{ role: 'assistant', content: 'reasoning_content', tool_calls: [call] }] })).toBeNull()
+})
+
+it('generate: a call that nobody has signed is like one that another model made', () => {
+  const functionCall = { name: 'look', args: {} }
+  const contents = [{ role: 'model', parts: [{ functionCall, thoughtSignature: unsignedMark }, { functionCall }] }]
+  const stripped = (first: object) => ({ contents: [{ role: 'model', parts: [first, { functionCall }] }] })
+  const word = { functionCall, thoughtSignature: 'skip_thought_signature_validator' }
+  expect(scanObject(Buffer.from(JSON.stringify({ contents })), [])).toMatchObject({ sealed: true })
+  expect(strip('gemini', { contents })).toEqual(stripped(word))
+  expect(strip('gemini', { contents }, 'gemini-2.5-pro')).toEqual(stripped({ functionCall }))
 })
 
 it('generate: newer models get the word for a call of another model, older ones nothing', () => {

@@ -32,9 +32,18 @@ export class ReplayedCarriers {
   static find(lane: LaneName, body: Buffer): ReplayedCarriers | null {
     const root = readNodes(body)
     if (root === null) return null
-    const [found, unsigned] = [new CarrierFinder(body, false), new CarrierFinder(body, true)]
+    const [found, unsigned] = [new CarrierFinder(body, 'sealed'), new CarrierFinder(body, 'unsigned')]
     for (const finder of [found, unsigned]) finders[lane](finder, root)
     return unsigned.removed.length + unsigned.signatures.length === 0 ? null : new ReplayedCarriers(found, unsigned)
+  }
+
+  /** Of a chat, with what it shows of reasoning, for vendors that refuse it. */
+  static findShown(body: Buffer): ReplayedCarriers | null {
+    const root = readNodes(body)
+    if (root === null) return null
+    const finder = new CarrierFinder(body, 'shown')
+    findInChat(finder, root)
+    return finder.removed.length === 0 ? null : new ReplayedCarriers(finder, finder)
   }
 
   /** Newer Gemini models want a word in place of a call's signature. Others than Claude show what nobody has signed, and want it back. */
@@ -54,13 +63,13 @@ export class ReplayedCarriers {
 class CarrierFinder {
   readonly removed: Span[] = []
   readonly signatures: { value: Span; member: Span }[] = []
-  /** What nobody has signed is found, too. */
-  readonly findsUnsigned: boolean
+  /** What is found beside what is sealed: what nobody has signed, or what a chat shows. */
+  readonly finds: 'sealed' | 'unsigned' | 'shown'
   readonly #bytes: Buffer
 
-  constructor(bytes: Buffer, findsUnsigned: boolean) {
+  constructor(bytes: Buffer, finds: CarrierFinder['finds']) {
     this.#bytes = bytes
-    this.findsUnsigned = findsUnsigned
+    this.finds = finds
   }
 
   text(node: JsonNode | null, name: string): string {
@@ -104,7 +113,7 @@ function findInMessages(finder: CarrierFinder, root: JsonNode): void {
     const type = finder.text(block, 'type')
     if (type === 'thinking') {
       const signature = finder.text(block, 'signature')
-      return isSealed(signature) || (finder.findsUnsigned && signature === '')
+      return isSealed(signature) || (finder.finds === 'unsigned' && signature === '')
     }
     return type === 'redacted_thinking' && isSealed(finder.text(block, 'data'))
   }
@@ -128,6 +137,7 @@ function removeOrClear(finder: CarrierFinder, list: JsonNode | null, isCarrier: 
 /** `extra_content`, of a message and of its calls. */
 function findInChat(finder: CarrierFinder, root: JsonNode): void {
   const isCarrier = (name: string, value: JsonNode) => {
+    if (finder.finds === 'shown' && name === 'reasoning_content') return true
     if (name !== 'extra_content') return false
     const sealed = memberOf(memberOf(value, 'spgw'), 'reasoning')
     return sealed !== null || isSealed(finder.text(memberOf(value, 'google'), 'thought_signature'))

@@ -11,7 +11,7 @@ import type { Candidate } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import { laneUrls } from '../objects/lane-urls.ts'
-import type { Call } from '../request/call.ts'
+import type { Call, ReplayedReasoning } from '../request/call.ts'
 import type { EarlierParts, PricedModel } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
@@ -34,6 +34,8 @@ export interface LegTarget {
   caller: string | null
   /** null: the provider is asked in the format of the call. */
   translation: LegTranslation | null
+  /** What this provider is known to refuse besides; null: nothing. */
+  refused: ReplayedReasoning | null
 }
 
 /** An answer that goes to the client. */
@@ -97,7 +99,7 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
   if (call.content !== null && call.content.edits.length > 0) change.contentEdits = call.content.edits
-  const replayed = call.replayed?.editsFor(candidate.upstreamModel) ?? []
+  const replayed = (destination.refused ?? call.replayed)?.editsFor(candidate.upstreamModel) ?? []
   if (replayed.length > 0) change.carrierEdits = replayed
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)

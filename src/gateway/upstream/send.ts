@@ -17,6 +17,7 @@ import { type Answer, crowded, evaluate, type GatedAttempt, notReady, outOfTime,
 import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, limitsOf, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
+import { afterRefusal, withoutShown } from './shown-reasoning.ts'
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -151,11 +152,13 @@ async function sendTo(
   tried.push({ candidate, index: picked.credentialIndex })
   const attempted = [...before, picked.credentialIndex]
   try {
-    const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation }
+    const known = translation === null ? withoutShown(call, provider.row.id) : null
+    const refused = known === null ? null : await known
+    const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation, refused }
     const started = startAttempt(call, target, watch)
     accounts?.began(started.attempt)
     const first = endAttempt(started, await started.upstream.gate)
-    const finished = translation === null ? first : finishTranslated(call, target, first, watch)
+    const finished = finish(call, target, first, watch)
     const outcome = finished instanceof Promise ? await finished : finished
     const sent = applyEvaluation(outcome.leg, entry, evaluate(outcome), outcome.attempt)
     noteOutcome(outcome, sent)
@@ -179,30 +182,40 @@ function mayReplayReasoning({ match, inspection }: Call): boolean {
   return inspection.mayReplay && (match.endpoint.format ?? match.endpoint.counts) !== undefined
 }
 
-/** Sends a translated call again if its provider refused its own reasoning or paused the answer, both rare. */
-function finishTranslated(
+/** Sends a call again if its provider refused reasoning of earlier turns or paused a translated answer, all rare. */
+function finish(
   call: Call,
   target: LegTarget,
   first: GatedAttempt,
   watch: AbortWatch,
 ): GatedAttempt | Promise<GatedAttempt> {
-  const translation = watch.aborted ? null : (target.translation?.withoutSigned(first.gated) ?? null)
-  if (translation !== null) return sendUnsigned(call, { ...target, translation }, first, watch)
+  if (watch.aborted) return first
+  if (target.translation === null) {
+    const finding = target.refused === null ? afterRefusal(call, first) : null
+    if (finding === null) return first
+    const what = 'of earlier turns (reasoning_content)'
+    return finding.then((refused) =>
+      refused === null ? first : sendAgain(call, { ...target, refused }, first, watch, what),
+    )
+  }
+  const translation = target.translation.withoutSigned(first.gated)
+  if (translation !== null) return sendAgain(call, { ...target, translation }, first, watch, 'that it had signed')
   const rest = first.leg.translation?.afterPause(first.leg, first.gated) ?? null
   return rest === null ? first : sendOn(first, rest, watch)
 }
 
-/** The provider refused reasoning that it had signed itself: sends the request once more without it. */
-async function sendUnsigned(
+/** The provider refused such reasoning: sends the request once more without it. */
+async function sendAgain(
   call: Call,
   target: LegTarget,
   { gated, attempt }: GatedAttempt,
   watch: AbortWatch,
+  what: string,
 ): Promise<GatedAttempt> {
   if ('head' in gated) attempt.status = gated.head.status
   attempt.outcome = 'retry'
-  attempt.message = 'refused the reasoning that it had signed'
-  const text = `${target.provider.row.name} refused reasoning that it had signed itself: it was stripped, and asked once more.`
+  attempt.message = `refused the reasoning ${what}`
+  const text = `${target.provider.row.name} refused reasoning ${what}: it was stripped, and asked once more.`
   recordStep(call, { rule: 'retry', verdict: 'note', text, data: { provider: target.provider.row.name } })
   const started = startAttempt(call, target, watch)
   // The first attempt's hold on the account covers this one: nothing was charged for the refusal.

@@ -108,7 +108,7 @@ function withCredential(
   if (index === null) return null
   const credential = provider.credentials[index] ?? null
   const own = { credentialIndex: index, credential, tried: [index], caller: null }
-  return { route, candidate, provider, ...own, translation: null }
+  return { route, candidate, provider, ...own, translation: null, refused: null }
 }
 
 /** A request of its own, which nobody sent: it has no client to answer. */
