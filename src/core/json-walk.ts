@@ -1,7 +1,7 @@
 import { hasText, never, passString, paused, pausedAt } from './json-text.ts'
 import { type KnownSpans, knownSpans, longBytes, slicedBytes } from './known-spans.ts'
+import { mayBeReplayed } from './may-be-replayed.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from './member-name.ts'
-import { mayBeReplayed } from './sealed-mark.ts'
 import { mayHideName, type NameWatch, WatchedNames } from './watched-names.ts'
 
 /**
