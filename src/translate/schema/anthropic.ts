@@ -1,6 +1,7 @@
 import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
 import type { Ledger } from '../ledger.ts'
 import { deepest } from './references.ts'
+import { pathBelow } from './schema-paths.ts'
 
 /** Keywords that Anthropic's strict schemas may hold as they are. Source: wire/translate.md, section 5. */
 const kept = new Set(['type', 'title', 'description', 'enum', 'const', 'required', 'default', '$ref'])
@@ -30,7 +31,7 @@ function convert(value: unknown, path: string, ledger: Ledger, depth: number): u
     ledger.refuse(path, `the schema at ${path} is nested too deeply`)
     return {}
   }
-  const inner = (part: unknown, step: string) => convert(part, `${path}${step}`, ledger, depth + 1)
+  const inner = (part: unknown, step: string) => convert(part, pathBelow(path, step), ledger, depth + 1)
   const written: Record<string, unknown> = {}
   const lost: string[] = []
   for (const [keyword, member] of Object.entries(schema)) {

@@ -2,6 +2,7 @@ import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { numberOf } from '../json.ts'
 import { deepest, type ReferenceBudget, References, SchemaError } from './references.ts'
+import { pathBelow } from './schema-paths.ts'
 
 /** Keywords that `parametersJsonSchema` and `responseJsonSchema` hold as they are. Source: wire/translate.md, section 5. */
 const kept = new Set([
@@ -77,7 +78,7 @@ class GeminiSchema {
       return {}
     }
     if (typeof schema.$ref === 'string') return this.#writeReference(schema, schema.$ref, path, open, depth)
-    const below = (inner: unknown, step: string) => this.write(inner, `${path}.${step}`, open, depth + 1)
+    const below = (inner: unknown, step: string) => this.write(inner, pathBelow(path, `.${step}`), open, depth + 1)
     const written: Record<string, unknown> = {}
     const said: string[] = []
     for (const [keyword, member] of Object.entries(schema)) {
@@ -181,13 +182,12 @@ class GeminiSchema {
   #writeAll(written: Record<string, unknown>, path: string): void {
     const all = asArray(written.allOf).map((part) => asObject(part) ?? {})
     delete written.allOf
+    const joined = new JoinedKeywords(written)
     for (const [index, part] of all.entries()) {
-      for (const [keyword, member] of Object.entries(part)) {
-        const joined = joinKeyword(keyword, written[keyword], member)
-        if (joined === undefined) this.#lose(`${path}.allOf[${index}].${keyword}`)
-        else written[keyword] = joined
-      }
+      for (const [keyword, member] of Object.entries(part))
+        if (!joined.add(keyword, member)) this.#lose(`${path}.allOf[${index}].${keyword}`)
     }
+    joined.write()
   }
 }
 
@@ -209,13 +209,45 @@ function wholeBound(keyword: string, value: unknown): JsonObject {
   return bound === undefined || limit === null ? {} : { [bound.name]: limit + bound.step }
 }
 
-/** Undefined: both cannot be said at once. */
-function joinKeyword(keyword: string, one: unknown, other: unknown): unknown {
-  if (one === undefined) return other
-  if (keyword === 'properties') return { ...asObject(one), ...asObject(other) }
-  if (keyword === 'required') return [...new Set([...asArray(one), ...asArray(other)])]
-  if (keyword === 'description' || keyword === 'title') return one
-  return JSON.stringify(one) === JSON.stringify(other) ? one : undefined
+/** Adds to a schema what others say that must be met as well. What grows with each of them is written once, at the end. */
+class JoinedKeywords {
+  readonly #written: Record<string, unknown>
+  #properties: Map<string, unknown> | null = null
+  #required: Set<unknown> | null = null
+  /** By keyword: the JSON of what is written. */
+  readonly #texts = new Map<string, string>()
+
+  constructor(written: Record<string, unknown>) {
+    this.#written = written
+  }
+
+  /** False: both cannot be said at once. */
+  add(keyword: string, member: unknown): boolean {
+    const before = this.#written[keyword]
+    if (before === undefined) {
+      this.#written[keyword] = member
+      return true
+    }
+    if (keyword === 'properties') {
+      this.#properties ??= new Map(Object.entries(asObject(before) ?? {}))
+      for (const [name, schema] of Object.entries(asObject(member) ?? {})) this.#properties.set(name, schema)
+      return true
+    }
+    if (keyword === 'required') {
+      this.#required ??= new Set(asArray(before))
+      for (const name of asArray(member)) this.#required.add(name)
+      return true
+    }
+    if (keyword === 'description' || keyword === 'title') return true
+    const text = this.#texts.get(keyword) ?? JSON.stringify(before)
+    this.#texts.set(keyword, text)
+    return text === JSON.stringify(member)
+  }
+
+  write(): void {
+    if (this.#properties !== null) this.#written.properties = Object.fromEntries(this.#properties)
+    if (this.#required !== null) this.#written.required = [...this.#required]
+  }
 }
 
 function addNull(written: Record<string, unknown>): void {

@@ -17,3 +17,14 @@ export function outputSchemaPath(format: FormatName, output: string): string {
   if (format === 'generate') return output
   return format === 'chat' ? `${output}.json_schema.schema` : `${output}.schema`
 }
+
+/** No record or header shows more of a path. */
+const longestPath = 200
+
+/**
+ * The path of what is inside of a schema. Names of properties are as long as the client likes, and stand in the path of each loss below
+ * them: what is longer than anybody is shown goes no further.
+ */
+export function pathBelow(path: string, step: string): string {
+  return path.length > longestPath ? path : `${path}${step.slice(0, longestPath)}`
+}

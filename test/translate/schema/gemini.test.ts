@@ -138,4 +138,26 @@ describe('schemas for Gemini', () => {
     for (let depth = 0; depth < 200; depth++) deep = { items: deep }
     expect(() => write(deep)).toThrow('too deep')
   })
+
+  it('what each part of a schema adds is joined once, however many parts there are', () => {
+    let written = 0
+    const minItems = { toJSON: () => written++ }
+    const parts = Array.from({ length: 1000 }, (_, index) => ({
+      properties: { [`a${index}`]: {} },
+      required: [`a${index}`],
+      minItems: 1,
+    }))
+    const all = write({ type: 'object', minItems, allOf: parts })
+    expect(Object.keys(all.written.properties as object)).toHaveLength(1000)
+    expect(all.written.required).toHaveLength(1000)
+    expect(all.losses).toHaveLength(1000)
+    expect(written).toBe(1)
+  })
+
+  it('long names of properties stand in no path below them', () => {
+    const inner = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`a${index}`, { pattern: 'x' }]))
+    const { losses } = write({ properties: { ['n'.repeat(100_000)]: { properties: inner } } })
+    expect(losses).toHaveLength(1000)
+    expect(losses.reduce((sum, path) => sum + path.length, 0)).toBeLessThan(1_000_000)
+  })
 })
