@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type FormatName, formatNames } from '../core/format.ts'
-import type { Conversation } from './conversation.ts'
+import type { Conversation, Tool } from './conversation.ts'
 
 /** Ids of calls that providers of a format accept. Generate needs none. */
 const accepted: Readonly<Record<FormatName, RegExp>> = {
@@ -16,6 +16,9 @@ export function callIdFor(format: FormatName, id: string): string {
   return accepted[format].test(id) ? id : `sp_${digest(id)}`.slice(0, 40)
 }
 
+/** Of a shortened name's end. */
+const digestLength = 8
+
 const toolNames: Readonly<Record<FormatName, RegExp>> = {
   chat: /^[\w-]{1,64}$/,
   responses: /^[\w-]{1,64}$/,
@@ -26,16 +29,47 @@ const toolNames: Readonly<Record<FormatName, RegExp>> = {
 /** A tool's name as providers of the format accept it: what they refuse is shortened, and stays distinct. */
 export function toolNameFor(format: FormatName, name: string): string {
   if (toolNames[format].test(name)) return name
-  const written = `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 48)}_${digest(name).slice(0, 8)}`
+  const written = `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 48)}_${digest(name).slice(0, digestLength)}`
   // Gemini's do not begin with a digit.
   return toolNames[format].test(written) ? written : `_${written}`
 }
 
+/** One request's tools by their names: both they and the calls of an answer may be thousands. */
+class NamedTools {
+  readonly byName: ReadonlyMap<string, Tool>
+  /** By the end of a shortened name, those that it may stand for. */
+  #byDigest: ReadonlyMap<string, readonly string[]> | null = null
+
+  constructor(tools: Conversation['tools']) {
+    // The first of a name counts.
+    this.byName = new Map(tools.toReversed().map((tool) => [tool.name, tool]))
+  }
+
+  static of(tools: Conversation['tools']): NamedTools {
+    const known = namedTools.get(tools) ?? new NamedTools(tools)
+    namedTools.set(tools, known)
+    return known
+  }
+
+  original(written: string): string | undefined {
+    this.#byDigest ??= Map.groupBy(this.byName.keys(), (name) => digest(name).slice(0, digestLength))
+    const mayBe = this.#byDigest.get(written.slice(-digestLength))
+    return mayBe?.find((name) => formatNames.some((format) => toolNameFor(format, name) === written))
+  }
+}
+
+const namedTools = new WeakMap<Conversation['tools'], NamedTools>()
+
 /** The client's own name of a tool that the model has called by the name that it was given. */
 export function clientToolName({ tools }: Pick<Conversation, 'tools'>, name: string): string {
-  if (!/_[a-z2-7]{8}$/.test(name) || tools.some((tool) => tool.name === name)) return name
-  const original = tools.find((tool) => formatNames.some((format) => toolNameFor(format, tool.name) === name))
-  return original?.name ?? name
+  if (!/_[a-z2-7]{8}$/.test(name)) return name
+  const named = NamedTools.of(tools)
+  return named.byName.has(name) ? name : (named.original(name) ?? name)
+}
+
+/** By the client's own name. */
+export function findTool({ tools }: Pick<Conversation, 'tools'>, name: string): Tool | undefined {
+  return NamedTools.of(tools).byName.get(name)
 }
 
 /** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */

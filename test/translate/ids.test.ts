@@ -46,6 +46,25 @@ describe('ids of answers', () => {
 })
 
 describe('names of tools', () => {
+  it('are looked through once for all calls of an answer', () => {
+    let read = 0
+    const tools = Array.from({ length: 500 }, (_, index) =>
+      Object.defineProperty(tool(''), 'name', {
+        get() {
+          read++
+          return `näme ${index}`
+        },
+      }),
+    )
+    const conversation = { ...blankConversation, tools }
+    const written = toolNameFor('messages', 'näme 499')
+    for (let call = 0; call < 100; call++) {
+      expect(clientToolName(conversation, written)).toBe('näme 499')
+      expect(clientToolName(conversation, 'none_abcdefgh')).toBe('none_abcdefgh')
+    }
+    expect(read).toBe(500)
+  })
+
   it('are shortened where the provider takes fewer characters, and come back whole', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 200 }), (name) => {

@@ -71,6 +71,8 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   readonly #losses: LossList
   readonly #paused: PausedAnswer | null
   #stage: TranslationStage | null = null
+  /** Of the client's conversation: both it and an answer may have thousands of calls. */
+  #callIds: ReadonlySet<string> | null = null
 
   constructor(parts: TranslatedParts) {
     this.#parts = parts
@@ -95,9 +97,8 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   }
 
   hasCall(id: string): boolean {
-    return this.#parts.conversation.turns.some(({ parts }) =>
-      parts.some((part) => part.kind === 'call' && part.id === id),
-    )
+    this.#callIds ??= callIdsIn(this.#parts.conversation)
+    return this.#callIds.has(id)
   }
 
   /** Found in the answer. */
@@ -190,6 +191,13 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
       ...(asked !== null && { kept: openKeeping(call, lifeMs, asked, pieces) }),
     }
   }
+}
+
+function callIdsIn({ turns }: Conversation): ReadonlySet<string> {
+  const ids = new Set<string>()
+  for (const { parts } of turns)
+    for (const part of parts) if (part.kind === 'call' && part.id !== null) ids.add(part.id)
+  return ids
 }
 
 const mostRead = 16 * 1024

@@ -25,7 +25,8 @@ export class TurnRecorder {
   /** What the last text is signed with itself. */
   #textOpaque: { part: number; opaque: Opaque } | null = null
   #hasCalls = false
-  #calls: { part: number; id: string; own: Opaque | null; before: readonly Thought[] }[] = []
+  /** By part. */
+  readonly #calls = new Map<number, { id: string; own: Opaque | null; before: readonly Thought[] }>()
 
   constructor(kept: Kept) {
     this.#kept = kept
@@ -39,7 +40,8 @@ export class TurnRecorder {
       else if (event.kind === 'text') this.#addText(event.part, event.text)
       else if (event.kind === 'call' && event.id !== null) this.#call(event.part, event.id)
     }
-    for (const { id, own, before } of this.#calls.splice(0)) this.#kept.call(id, { before: signed(before), own })
+    for (const { id, own, before } of this.#calls.values()) this.#kept.call(id, { before: signed(before), own })
+    this.#calls.clear()
     if (events.some(({ kind }) => kind === 'stop')) this.#end()
   }
 
@@ -81,7 +83,7 @@ export class TurnRecorder {
   }
 
   #sign(part: number, opaque: Opaque): void {
-    const call = this.#calls.find((each) => each.part === part)
+    const call = this.#calls.get(part)
     if (call !== undefined) call.own = opaque
     else if (this.#textParts.has(part)) this.#textOpaque = { part, opaque }
     // A text's signature is of no use without the text's own place.
@@ -90,7 +92,7 @@ export class TurnRecorder {
 
   #call(part: number, id: string): void {
     this.#hasCalls = true
-    this.#calls.push({ part, id, own: null, before: [...this.#thoughts.values()] })
+    this.#calls.set(part, { id, own: null, before: [...this.#thoughts.values()] })
     this.#thoughts = new Map()
   }
 }

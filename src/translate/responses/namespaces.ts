@@ -1,4 +1,5 @@
 import type { Conversation, Tool } from '../conversation.ts'
+import { findTool } from '../ids.ts'
 
 /** Where there are no namespaces a tool has the name of both, as Codex itself names the tools of MCP servers. */
 export function nameWithin(namespace: string, name: string): string {
@@ -20,6 +21,6 @@ function join(...texts: (string | null)[]): string {
 }
 
 /** As the client knows a tool that the model has called. */
-export function clientName({ tools }: Conversation, name: string): { name: string; namespace?: string } {
-  return tools.find((tool) => tool.name === name)?.within ?? { name }
+export function clientName(conversation: Conversation, name: string): { name: string; namespace?: string } {
+  return findTool(conversation, name)?.within ?? { name }
 }
