@@ -4,6 +4,8 @@ import type { PlainTurnFinder } from './find-plain-turns.ts'
 
 /** What is known of a document before it is parsed, by one look at its bytes. */
 export interface JsonSurvey {
+  /** As far as it looked. */
+  values: number
   /** More values than any real request has. Each costs a multiple of its bytes in memory and time. */
   tooMany: boolean
   /** Deeper than any request: it is read by recursion, which ends where what is made of it could not be written either. */
@@ -14,7 +16,7 @@ export interface JsonSurvey {
 
 /** Deeper than any request. */
 const usualDepth = 1000
-const mostValues = 200_000
+export const mostValues = 200_000
 /** A message that is passed has its own and its members. */
 const valuesOfMessage = 2
 
@@ -26,8 +28,8 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
  * of each message, and what it passes is looked at no more.
  */
 export function surveyJson(bytes: Buffer, finder: PlainTurnFinder | null = null): JsonSurvey {
-  const survey: JsonSurvey = { tooMany: false, isDeep: false, hasOddNumber: false }
-  let [values, depth] = [0, 0]
+  const survey: JsonSurvey = { values: 0, tooMany: false, isDeep: false, hasOddNumber: false }
+  let depth = 0
   /** In the list of messages: which one; -1 elsewhere. */
   let index = -1
   for (let at = 0; at < bytes.length; ) {
@@ -38,19 +40,19 @@ export function surveyJson(bytes: Buffer, finder: PlainTurnFinder | null = null)
       continue
     }
     if (byte === comma) {
-      values++
+      survey.values++
       if (depth === 2 && index >= 0) index++
     } else if (byte === openBrace || byte === openBracket) {
       if (finder !== null && depth === 2 && index >= 0) {
         const end = finder.pass(at, index)
         if (end >= 0) {
-          values += valuesOfMessage
+          survey.values += valuesOfMessage
           at = end
           continue
         }
       }
       if (depth === 1) index = byte === openBracket && finder?.isList(at) === true ? 0 : -1
-      values++
+      survey.values++
       depth++
       if (depth > usualDepth) survey.isDeep = true
     } else if (byte === closeBrace || byte === closeBracket) depth--
@@ -60,7 +62,7 @@ export function surveyJson(bytes: Buffer, finder: PlainTurnFinder | null = null)
       at = end
       continue
     }
-    if (values > mostValues) {
+    if (survey.values > mostValues) {
       survey.tooMany = true
       return survey
     }

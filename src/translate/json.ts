@@ -68,6 +68,13 @@ function parseSurveyed(text: string, { hasOddNumber, isDeep }: JsonSurvey): unkn
   }
 }
 
+/** Whether a text is a JSON object; it is not kept. `values`: how many it has, as far as they were looked at. */
+export function surveyObject(text: string): { isObject: boolean; values: number } {
+  const survey = surveyJson(Buffer.from(text))
+  const isObject = !survey.tooMany && asObject(parseSurveyed(text, { ...survey, hasOddNumber: false })) !== null
+  return { isObject, values: survey.values }
+}
+
 /** Ids beyond 2^53 and `1.0` come out as they went in. */
 function keepNumber(_: string, value: unknown, { source }: { source?: string }): unknown {
   if (typeof value !== 'number' || source === undefined || String(value) === source) return value

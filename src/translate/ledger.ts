@@ -2,6 +2,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { FormatName } from '../core/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import type { SeenField } from './conversation.ts'
+import { mostValues } from './json-survey.ts'
 import { fateOf } from './losses.ts'
 
 /** Losses of one request at one target. */
@@ -15,6 +16,7 @@ export class Ledger {
   /** Losses that a strict route accepts. */
   readonly #accepted = new Set<string>()
   #refused: Fault | null = null
+  #values = 0
 
   constructor(from: FormatName, to: FormatName, strict: boolean, namesWritten: Readonly<Record<string, string>> = {}) {
     this.from = from
@@ -50,6 +52,12 @@ export class Ledger {
     this.#refused ??= fault('not_translatable', `This request cannot be translated for the provider: ${why}.`, {
       param: ownValue(this.#namesWritten, path) ?? path,
     })
+  }
+
+  /** Of JSON that stands in texts of the request. False: together it has more than is read of a request. */
+  takeValues(count: number): boolean {
+    this.#values += count
+    return this.#values <= mostValues
   }
 
   get refused(): Fault | null {

@@ -1,6 +1,5 @@
-import { asObject } from '../core/json-value.ts'
 import type { CallPart } from './conversation.ts'
-import { parseLossless } from './json.ts'
+import { surveyObject } from './json.ts'
 import type { ModelReply, Stop, StopReason } from './reply.ts'
 
 /** An answer with a call ends for the call, whatever its provider says: agents stop at anything else. */
@@ -29,5 +28,5 @@ function isReadable({ arguments: text, custom }: CallPart): boolean {
 
 /** No text at all is a call without arguments. */
 export function areArguments(text: string): boolean {
-  return text.trim() === '' || asObject(parseLossless(text)) !== null
+  return text.trim() === '' || surveyObject(text).isObject
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type FormatName, formatNames } from '../../src/core/format.ts'
 import type { JsonObject } from '../../src/core/json-value.ts'
 import { Ledger } from '../../src/translate/ledger.ts'
@@ -108,6 +108,17 @@ describe.each(Object.keys(streams))('a stream of %s', (shape) => {
       expect(await growth(run, 300)).toBeLessThan(2.3)
     },
   )
+})
+
+it('looks at a call that comes in named pieces without ids once for each of them', async () => {
+  const parse = vi.spyOn(JSON, 'parse')
+  const reader = codecOf('chat').openReader()
+  const piece = (text: string) => chatChunk({ tool_calls: [{ function: { name: 'f', arguments: text } }] })
+  const texts = ['{"a":"', ...times(200, () => '}'), '\\"', '"', '}', '{"b":[', '{}', ']}']
+  const events = texts.flatMap((text) => reader.event('', piece(text).data ?? {}))
+  expect(events.filter(({ kind }) => kind === 'call')).toHaveLength(2)
+  expect(parse.mock.calls.length).toBeLessThan(5)
+  parse.mockRestore()
 })
 
 it('finds the citations of Gemini’s texts at a cost that grows with the answer', async () => {

@@ -106,3 +106,17 @@ it('-1 is no limit, and Gemini takes numbers that are written as texts', () => {
     top_p: 1,
   })
 })
+
+it.each(['messages', 'generate'] as const)('arguments of more values than anybody reads are refused, to %s', (to) => {
+  const withCalls = (count: number, values: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `call_${index}`)
+    const text = `{"a":[${'1.0,'.repeat(values)}1]}`
+    const tool_calls = ids.map((id) => ({ id, type: 'function', function: { name: 'f', arguments: text } }))
+    const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'r' }))
+    const asked = { role: 'user', content: 'hi' }
+    return JSON.stringify(chat({ messages: [asked, { role: 'assistant', content: null, tool_calls }, ...results] }))
+  }
+  expect(translateRequest('chat', to, withCalls(20, 9000)).refused).toBeNull()
+  for (const text of [withCalls(1, 300_000), withCalls(30, 9000)])
+    expect(translateRequest('chat', to, text).refused?.message).toMatch(/arguments of its calls have too many values/)
+})

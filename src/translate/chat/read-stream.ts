@@ -13,6 +13,9 @@ interface StreamedCall {
   part: number
   id: string | null
   arguments: string
+  brackets: Brackets
+  /** Null: nobody has looked yet. */
+  isWhole: boolean | null
   custom: boolean
 }
 
@@ -122,7 +125,8 @@ export class ChatStreamReader implements ReplyReader {
       // A piece without a name, of no call that has begun, is nothing.
       if (name === null) return
       this.#close(events)
-      call = { part: this.#parts++, id, arguments: '', custom: asObject(written.custom) !== null }
+      const custom = asObject(written.custom) !== null
+      call = { part: this.#parts++, id, arguments: '', brackets: new Brackets(), isWhole: null, custom }
       this.#calls.set(key, call)
       this.#lastKey = key
       this.#begun.push(call)
@@ -130,6 +134,7 @@ export class ChatStreamReader implements ReplyReader {
     }
     if (text !== '') {
       call.arguments += text
+      if (call.id === null) call.brackets.push(text)
       events.push({ kind: 'arguments', part: call.part, text })
     }
     const value = thoughtSignature(written.extra_content)
@@ -147,5 +152,26 @@ export class ChatStreamReader implements ReplyReader {
 /** Some servers give every call the index 0: another id is another call, and without ids what comes when the one before is whole. */
 function isAnother(call: StreamedCall, id: string | null, text: string): boolean {
   if (id !== null && call.id !== null) return call.id !== id
-  return id === null && call.id === null && text !== '' && call.arguments.trim() !== '' && areArguments(call.arguments)
+  if (id !== null || call.id !== null || text === '' || !call.brackets.isClosed) return false
+  // Of what is closed and cannot be read, more of it makes nothing that can.
+  call.isWhole ??= areArguments(call.arguments)
+  return call.isWhole
+}
+
+/** Follows JSON that comes in pieces to where all is closed that was opened: to look at all of it with each piece costs too much. */
+class Brackets {
+  #depth = 0
+  #inText = false
+  #isEscaped = false
+  isClosed = false
+
+  push(piece: string): void {
+    for (const letter of piece) {
+      if (this.#isEscaped) this.#isEscaped = false
+      else if (letter === '"') this.#inText = !this.#inText
+      else if (this.#inText) this.#isEscaped = letter === '\\'
+      else if (letter === '{' || letter === '[') this.#depth++
+      else if (letter === '}' || letter === ']') this.isClosed ||= --this.#depth === 0
+    }
+  }
 }

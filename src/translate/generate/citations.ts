@@ -49,6 +49,9 @@ export interface PlacedCitation {
   to: number
 }
 
+/** Characters of cited text, besides as many as the answer has: the offsets say the same, and many citations may each be of all of it. */
+const mostQuoted = 64 * 1024
+
 export function writeGrounding(citations: readonly PlacedCitation[], text: string): JsonObject | null {
   if (citations.length === 0) return null
   const spans = citations.map(({ citation: { start, end }, from, to }): readonly [number, number] => {
@@ -57,11 +60,14 @@ export function writeGrounding(citations: readonly PlacedCitation[], text: strin
   })
   const bytes = measure(spans.flat(), (from, to) => Buffer.byteLength(text.slice(from, to)))
   const pages = new Map<string, { index: number; web: JsonObject }>()
+  let room = text.length + mostQuoted
   const supports = citations.map(({ citation: { url, title } }, at) => {
     const page = pages.get(url) ?? { index: pages.size, web: { uri: url, title } }
     pages.set(url, page)
     const [first, last] = spans[at] ?? [0, 0]
-    const segment = { startIndex: bytes.get(first), endIndex: bytes.get(last), text: text.slice(first, last) }
+    room -= last - first
+    const quote = room < 0 ? {} : { text: text.slice(first, last) }
+    const segment = { startIndex: bytes.get(first), endIndex: bytes.get(last), ...quote }
     return { segment, groundingChunkIndices: [page.index] }
   })
   return { groundingChunks: [...pages.values()].map(({ web }) => ({ web })), groundingSupports: supports }

@@ -1,10 +1,10 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json-value.ts'
 import { unsignedMark } from '../../core/sealed-mark.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Opaque, TokenLogprob } from '../conversation.ts'
 import { clientToolName, mintId } from '../ids.ts'
-import { embedJson, parseLossless } from '../json.ts'
+import { embedJson } from '../json.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { areArguments } from '../stop.ts'
 import { writeSealed } from './carriers.ts'
@@ -137,7 +137,7 @@ export class PartWriter {
     // Of parallel calls only the first is signed.
     const sealed = writeSealed(own === null ? this.#carried : [own]) ?? (this.#calls === 1 ? unsignedMark : null)
     this.#carried = []
-    const args = asObject(parseLossless(text)) === null ? {} : embedJson(text)
+    const args = text.trim() === '' ? {} : embedJson(text)
     const functionCall = { id, name: clientToolName(conversation, name), args }
     this.#parts.push(sealed === null ? { functionCall } : { functionCall, thoughtSignature: sealed })
   }

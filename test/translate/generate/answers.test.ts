@@ -26,6 +26,22 @@ function droppedOf(events: readonly SentEvent[]): string[] {
 }
 
 describe('answers', () => {
+  it('say what was cited by its place alone, where many citations are each of the whole text', () => {
+    const content = 'x'.repeat(10_000)
+    const url_citation = { url: 'https://a.example', title: 't', start_index: 0, end_index: content.length }
+    const annotations = Array.from({ length: 1000 }, () => ({ type: 'url_citation', url_citation }))
+    const message = { role: 'assistant', content, annotations }
+    const reply = codecOf('chat').readReply({ id: 'x', choices: [{ index: 0, finish_reason: 'stop', message }] })
+    if (isFault(reply)) throw new Error(reply.message)
+    const written = codecOf('generate').writeReply(reply, writeContext())
+    const [candidate] = asArray(written.candidates)
+    const supports = asArray(asObject(asObject(candidate)?.groundingMetadata)?.groundingSupports).map(asObject)
+    expect(supports).toHaveLength(1000)
+    expect(supports[0]).toMatchObject({ segment: { startIndex: 0, endIndex: 10_000, text: content } })
+    expect(supports[999]?.segment).toEqual({ startIndex: 0, endIndex: 10_000 })
+    expect(JSON.stringify(written).length).toBeLessThan(300_000)
+  })
+
   const calls = [{ functionCall: { name: 'f', args: { n: 1 } } }, { functionCall: { name: 'g', args: {} } }]
 
   it('litellm PR 25411, litellm 39796: calls that come whole, several in a chunk, keep their arguments', async () => {
