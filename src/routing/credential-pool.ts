@@ -1,6 +1,9 @@
 /** Larger pools are rejected when they are configured. */
 export const poolLimit = 64
 
+/** No credential cools down for longer: a later time was set by a clock that has been set back since, and no longer holds. */
+const longestCooldownMs = 5 * 60_000
+
 /** Words that a pool takes in its row: whose turn it is, and until when each credential is cooling down. */
 export const poolWords = 1 + poolLimit
 /** What a credential's word holds: until when, and whether that is because its account is out of quota. */
@@ -32,7 +35,7 @@ export class CredentialPool {
     let least = Number.POSITIVE_INFINITY
     for (let step = 0; step < count; step++) {
       const index = (first + step) % count
-      if (this.#until(row, index) > now) continue
+      if (this.isCoolingDown(row, index, now)) continue
       const rank = rankOf(index)
       if (rank === 0) return index
       if (rank < least) [best, least] = [index, rank]
@@ -41,7 +44,7 @@ export class CredentialPool {
   }
 
   isCoolingDown(row: number, index: number, now: number): boolean {
-    return this.#until(row, index) > now
+    return endsAfter(this.#until(row, index), now, longestCooldownMs)
   }
 
   /** When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all wait for quota. */
@@ -50,7 +53,7 @@ export class CredentialPool {
     for (let index = 0; index < Math.min(count, poolLimit); index++) {
       const word = Atomics.load(this.#words, this.#at(row, 1 + index))
       const until = untilOf(word)
-      if (until <= now) return null
+      if (!endsAfter(until, now, longestCooldownMs)) return null
       cooldown.until = Math.min(cooldown.until, until)
       cooldown.exhausted &&= isExhausted(word)
     }
@@ -59,7 +62,7 @@ export class CredentialPool {
 
   /** Never shortens a cooldown: another thread may have been asked to wait longer. */
   coolDown(row: number, index: number, until: number, exhausted: boolean): void {
-    raise(this.#words, this.#at(row, 1 + index), wordOf(until, exhausted))
+    raise(this.#words, this.#at(row, 1 + index), wordOf(until, exhausted), 2 * longestCooldownMs)
   }
 
   clear(row: number): void {
@@ -75,11 +78,20 @@ export class CredentialPool {
   }
 }
 
-/** Never shortens what stands there: another thread may have been asked to wait longer. */
-export function raise(words: BigInt64Array, place: number, until: number): void {
+/** Whether a wait that is never longer than `longestMs` goes on: one that seems longer was begun before the clock was set back. */
+export function endsAfter(until: number, now: number, longestMs: number): boolean {
+  return until > now && until - now <= longestMs
+}
+
+/**
+ * Never shortens what stands there, since another thread may have been asked to wait longer; but what stands there by more than
+ * `longest` later is of a clock that has been set back.
+ */
+export function raise(words: BigInt64Array, place: number, until: number, longest: number): void {
   const wanted = BigInt(Math.ceil(until))
   for (;;) {
     const found = Atomics.load(words, place)
-    if (found >= wanted || Atomics.compareExchange(words, place, found, wanted) === found) return
+    if (found >= wanted && found - wanted <= BigInt(longest)) return
+    if (Atomics.compareExchange(words, place, found, wanted) === found) return
   }
 }

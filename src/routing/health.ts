@@ -8,7 +8,7 @@ import {
   plain,
   type Trip,
 } from './caller-breakers.ts'
-import { CredentialPool, poolLimit, poolWords, raise } from './credential-pool.ts'
+import { CredentialPool, endsAfter, poolLimit, poolWords, raise } from './credential-pool.ts'
 import { LatencyFigures, latencyWords } from './latency-figures.ts'
 import { rowId } from './row-table.ts'
 import { type HealthTarget, TargetTable } from './target-table.ts'
@@ -29,6 +29,9 @@ const targetHead = 3
 const limitsAt = targetHead + breakerWords
 const latencyAt = limitsAt + poolLimit
 const targetWords = latencyAt + latencyWords
+
+/** No limit of a model is kept for longer, whatever its provider says. */
+export const longestLimitMs = 60 * 60_000
 
 export type HealthView =
   /** `since`: when the trouble of the target ended. */
@@ -259,7 +262,7 @@ class SharedHealth implements Health {
 
   limitCredential(target: HealthTarget, index: number, until: number): void {
     const row = this.#table.claim(target)
-    if (row >= 0 && index < poolLimit) raise(this.#words, this.#inTarget(row, limitsAt + index), until)
+    if (row >= 0 && index < poolLimit) raise(this.#words, this.#inTarget(row, limitsAt + index), until, longestLimitMs)
   }
 
   suspectCredential(slot: number, index: number, caller: string, until: number): boolean {
@@ -280,7 +283,9 @@ class SharedHealth implements Health {
   }
 
   isUsable(target: HealthTarget, index: number, now: number): boolean {
-    return !this.isCoolingDown(target.slot, index, now) && this.#limitedUntil(this.#table.find(target), index) <= now
+    return (
+      !this.isCoolingDown(target.slot, index, now) && this.#limitedUntil(this.#table.find(target), index, now) === 0
+    )
   }
 
   pickCredential(
@@ -292,8 +297,7 @@ class SharedHealth implements Health {
   ): number | null {
     const row = target === null ? -1 : this.#table.find(target)
     return this.#pool.pick(slot, count, now, (index) => {
-      const until = this.#limitedUntil(row, index)
-      return (tried.includes(index) ? 2 ** 52 : 0) + (until > now ? until : 0)
+      return (tried.includes(index) ? 2 ** 52 : 0) + this.#limitedUntil(row, index, now)
     })
   }
 
@@ -301,16 +305,18 @@ class SharedHealth implements Health {
   #limitEnds(slot: number, row: number, count: number, now: number): number {
     let soonest = Number.POSITIVE_INFINITY
     for (let index = 0; index < Math.min(Math.max(count, 1), poolLimit); index++) {
-      const until = this.#limitedUntil(row, index)
+      const until = this.#limitedUntil(row, index, now)
       if (this.#pool.isCoolingDown(slot, index, now)) continue
-      if (until <= now) return 0
+      if (until === 0) return 0
       soonest = Math.min(soonest, until)
     }
     return soonest
   }
 
-  #limitedUntil(row: number, index: number): number {
-    return row < 0 || index >= poolLimit ? 0 : Number(this.#load(this.#inTarget(row, limitsAt + index)))
+  /** 0: no limit is met. */
+  #limitedUntil(row: number, index: number, now: number): number {
+    const until = row < 0 || index >= poolLimit ? 0 : Number(this.#load(this.#inTarget(row, limitsAt + index)))
+    return endsAfter(until, now, longestLimitMs) ? until : 0
   }
 
   #inProvider(slot: number, column: number): number {

@@ -205,6 +205,21 @@ describe('credentials', () => {
     expect(health.view(0, start, 2)).toEqual({ state: 'cooling-down', exhausted: false, until: start + 5000 })
   })
 
+  it('are used again at once where the clock was set back by more than any of them waits', () => {
+    const health = make()
+    const day = 86_400_000
+    health.coolDownCredential(0, 0, start + day + 60_000, true)
+    health.limitCredential(one, 0, start + day + 60_000)
+    expect(health.view(0, start + day, 1)).toMatchObject({ state: 'cooling-down' })
+    expect(health.view(0, start, 1, one)).toEqual({ state: 'ready' })
+    expect(health.pickCredential(0, 1, start, one)).toBe(0)
+    expect(health.isUsable(one, 0, start)).toBe(true)
+    health.coolDownCredential(0, 0, start + 30_000)
+    expect(health.view(0, start, 1)).toMatchObject({ state: 'cooling-down', until: start + 30_000 })
+    health.limitCredential(one, 0, start + 30_000)
+    expect(health.view(0, start + 30_000, 1, one)).toEqual({ state: 'ready' })
+  })
+
   it('a pool beyond its limit never reaches into the next provider', () => {
     const health = make()
     for (let turn = 0; turn < 3 * poolLimit; turn++) {

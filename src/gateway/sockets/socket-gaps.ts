@@ -16,6 +16,8 @@ export class SocketGaps {
   }
 
   isRecorded(providerId: string, operation: string, now: number): boolean {
-    return (this.#until.get(`${operation} ${providerId}`) ?? 0) > now
+    const until = this.#until.get(`${operation} ${providerId}`) ?? 0
+    // A later time than it ever sets is of a clock that has been set back.
+    return until > now && until - now <= keptMs
   }
 }

@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../../core/record.ts'
 import type { Sent } from '../../routing/attempt.ts'
-import type { CallEntry, CallOutcome } from '../../routing/health.ts'
+import { type CallEntry, type CallOutcome, longestLimitMs } from '../../routing/health.ts'
 import { type Answer, type AttemptEvaluation, type CredentialOutcome, credentialIdOf } from './evaluate.ts'
 import type { Leg } from './leg.ts'
 
@@ -11,7 +11,6 @@ const rejectedCooldownMs = 30_000
 /** After a 429 that did not say how long, where there are several credentials; and the bounds of what one says. */
 const limitMs = 5000
 const shortestLimitMs = 1000
-const longestLimitMs = 60 * 60_000
 
 /** The one place where an outcome changes the provider's health and its credentials, and is reported. */
 export function applyEvaluation(
