@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace } from '../admin/handlers/context.ts'
+import type { BookedAmount } from '../core/journal-format.ts'
 import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { findPeriod } from '../policy/limits/periods.ts'
@@ -7,6 +8,10 @@ import type { StoreClient } from '../store/api.ts'
 import type { Published } from './added-budgets.ts'
 import type { CountingNode } from './backdate-budgets.ts'
 import type { Log } from './log.ts'
+
+const lookEveryMs = 1000
+/** By which the clock moves against one that nobody sets, before it was set. */
+const stepMs = 5000
 
 type OwnNode = Pick<ClusterFace, 'cluster'> & CountingNode
 
@@ -23,6 +28,7 @@ export class Budgets {
   /** Resolves when what earlier processes spent is counted; null: it is. */
   #opening: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
+  #ahead: number | null = null
 
   constructor(store: StoreClient, counters: LimitCounters, log: Log, node: OwnNode | null, retryMs = 1000) {
     this.#store = store
@@ -37,10 +43,24 @@ export class Budgets {
    * else is served meanwhile.
    */
   open(): Promise<void> {
-    this.#opening = this.#seed().finally(() => {
+    this.#opening = this.#read((used, held) => this.#counters.seed(used, held)).finally(() => {
       this.#opening = null
     })
+    void this.look()
+    setInterval(() => void this.look(), lookEveryMs).unref()
     return this.#opening
+  }
+
+  /**
+   * Where the clock was set, the day or month is another one. What was spent of it before this process began, or before a clock that was
+   * ahead made room for a later one, is in the store alone. Resolves when it counts again.
+   */
+  async look(now = Date.now(), steady = performance.now()): Promise<void> {
+    const before = this.#ahead
+    this.#ahead = now - steady
+    if (before === null || Math.abs(this.#ahead - before) < stepMs) return
+    await this.#opening
+    await this.#read((used, held) => this.#counters.recount(used, held))
   }
 
   /** Resolves when budgets that were added by the last change count what was spent before it. */
@@ -63,11 +83,11 @@ export class Budgets {
     if (opening === null) await this.#running
   }
 
-  async #seed(): Promise<void> {
+  async #read(take: (used: readonly BookedAmount[], held: readonly BookedAmount[]) => void): Promise<void> {
     for (;;) {
       try {
         const { used, held } = await readSpend(this.#store)
-        return this.#counters.seed(used, held)
+        return take(used, held)
       } catch (error) {
         const reason = String(error)
         this.#log.error('what budgets have used cannot be read, so they let nothing pass', { reason })

@@ -288,3 +288,19 @@ it('count from now on where the records cannot be read, which is said, and holds
   await sick.budgets.follow(published(budget, policy({ id: 'pol_2', budgetUsdMonth: 5 })))
   expect(sick.added).toEqual([['pol_2 workspace usd month', month.name, 7_000_000]])
 })
+
+it('count again what the store has of now where the clock was set, and only there', async () => {
+  const { budgets, counters } = sickStore(0)
+  const [limit] = findAddedBudgets(published(), published(budget))
+  const used = () => limit && counters.budgetUse(limit, { timeZone, now }).used
+  await budgets.open()
+  const steady = performance.now()
+  await budgets.look(Date.now(), steady)
+  const recount = vi.spyOn(counters, 'recount')
+  await budgets.look(Date.now() + 1000, steady + 1000)
+  expect(recount).not.toHaveBeenCalled()
+  await budgets.look(Date.now() + 86_400_000, steady + 2000)
+  await budgets.look(Date.now() + 3000, steady + 3000)
+  expect(recount).toHaveBeenCalledTimes(2)
+  expect(used()).toBe(5_000_000)
+})

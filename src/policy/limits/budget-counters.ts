@@ -21,11 +21,13 @@ import {
   type PeriodUse,
   periodSize,
   readHalf,
+  restorePeriod,
   settlePeriod,
   spendHold,
   takePeriod,
 } from './period-row.ts'
 import { type BudgetPeriod, Periods, readPeriodName } from './periods.ts'
+import { whyRefused } from './why-refused.ts'
 
 /** What a request may come to, or came to. */
 export interface BudgetNeed {
@@ -199,6 +201,22 @@ export class BudgetCounters {
     this.#rows.seed()
   }
 
+  /** The clock was set: what the store has of the periods of now counts, also where rows have gone on to others. */
+  recount(used: Iterable<BookedAmount>, held: Iterable<BookedAmount>): void {
+    const restored = new Set<string>()
+    const restore = ([counter, name]: BookedAmount, amount: bigint) => {
+      const [row, { number }] = [this.#seededRow(counter), readPeriodName(name)]
+      const isRestored = row !== null && restorePeriod(this.#rows.words, row, number, amount, this.#claimer)
+      if (isRestored) restored.add(`${counter} ${name}`)
+    }
+    for (const booked of used) restore(booked, BigInt(booked[2]))
+    for (const booked of held) {
+      restore(booked, 0n)
+      if (restored.has(`${booked[0]} ${booked[1]}`)) this.#addSeeded(booked, addHeld)
+    }
+    this.#rows.noteSetBack()
+  }
+
   /** Counts as used besides what requests book. */
   addUsed(booked: BookedAmount): void {
     this.#addSeeded(booked, addSettled)
@@ -226,7 +244,7 @@ export class BudgetCounters {
     const wants = limits.flatMap((limit) => {
       const period = this.#period(limit, moment)
       const row = limit.period === null || limit.warns ? null : this.#row(limit, user)
-      const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
+      const half = row === null ? null : this.#openNow(row.row, period.number)
       if (row === null || half === null || !wantsMore(this.#rows.words, half, period.number)) return []
       return [this.#want({ limit, half, period, most: limitAt(limit, moment.now) }, row.counter, 1n)]
     })
@@ -272,7 +290,7 @@ export class BudgetCounters {
       if (!this.#rows.seeded) return closed()
       if (most === 0 && !limit.warns) return closed('spent')
       const row = this.#row(limit, user)
-      const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
+      const half = row === null ? null : this.#openNow(row.row, period.number)
       if (row === null || half === null) return closed()
       const place: HoldPlace = { limit, counter: row.counter, half, period, most }
       const use = this.#take(place, amount)
@@ -286,6 +304,10 @@ export class BudgetCounters {
       holds.push({ ...place, held: amount, booked: 0n, entry })
     }
     return null
+  }
+
+  #openNow(row: number, period: number): number | null {
+    return openPeriod(this.#rows.words, row, period, this.#claimer, this.#rows.setBack)
   }
 
   #row({ counter, perUser }: Limit, user: string | null): NamedRow | null {
@@ -346,21 +368,6 @@ export class BudgetCounters {
     const ahead = this.#notify === null ? 0 : this.#rows.clockAhead
     return this.#periods.at(period ?? 'day', timeZone, now + ahead)
   }
-}
-
-/** `more`: what was not to be had of `need`. */
-export function whyRefused({
-  need,
-  more,
-  most,
-  use,
-  isCutOff,
-}: Pick<BudgetRefusal, 'need' | 'most' | 'use'> & { more: bigint; isCutOff: boolean }): BudgetRefusal['why'] {
-  if (Number(need) > most - use.used || most === 0) return 'spent'
-  const isApart = use.shared !== undefined && BigInt(use.used + use.held) + more <= most
-  // What others held when they were last heard of is old.
-  if (isCutOff && (isApart || use.holders === 0 || use.shared?.elsewhere !== 0)) return 'cut off'
-  return isApart ? 'apart' : 'held'
 }
 
 const nothingUsed: PeriodUse = Object.freeze({ used: 0, held: 0, holders: 0 })

@@ -235,6 +235,10 @@ export class LimitCounters {
     this.#budgets.seed(used, held)
   }
 
+  recount(used: Iterable<BookedAmount>, held: Iterable<BookedAmount>): void {
+    this.#budgets.recount(used, held)
+  }
+
   /** Counts as used of a budget besides what requests book. */
   addUsed(booked: BookedAmount): void {
     this.#budgets.addUsed(booked)

@@ -44,6 +44,7 @@ const rows = 2
 const userRows = 3
 const clock = 4
 const cutOff = 5
+const setBack = 6
 const head = 8
 /** A row begins with its name's hash. */
 export const rowHead = 2
@@ -156,6 +157,15 @@ export class LimitRows {
 
   set clockAhead(ms: number) {
     Atomics.store(this.words, clock, BigInt(Math.round(ms)))
+  }
+
+  /** The clock was set, so that a row may have gone on to a later period than that of now. */
+  get setBack(): boolean {
+    return Atomics.load(this.words, setBack) === 1n
+  }
+
+  noteSetBack(): void {
+    Atomics.store(this.words, setBack, 1n)
   }
 
   /** Of a cluster: nobody is there who could give this node more, so that nobody waits for it. */

@@ -18,12 +18,18 @@ const claim = 1n << 40n
 /** Tries to read a half that another thread is just opening. */
 const mostReads = 1000
 
-/** The place of a period's half; null: it is being opened, or the row has gone on to a later period by a clock that went back. */
+interface Claimer {
+  column: number
+  note(half: number): void
+}
+
+/** The place of a period's half; null: it is being opened, or the row has gone on to a later period and may not go `back`. */
 export function openPeriod(
   words: BigInt64Array,
   row: number,
   period: number,
-  claimer: { column: number; note(half: number): void },
+  claimer: Claimer,
+  back = false,
 ): number | null {
   const half = halfOf(row, period)
   const wanted = BigInt(period)
@@ -31,7 +37,7 @@ export function openPeriod(
     const found = Atomics.load(words, half)
     if (found === wanted) return half
     if (found >= claim) continue
-    if (found > wanted) return null
+    if (found > wanted && !back) return null
     claimer.note(half)
     const own = claim + BigInt(claimer.column)
     const mine = Atomics.compareExchange(words, half, found, own) === found
@@ -54,6 +60,22 @@ export function endClaim(words: BigInt64Array, half: number, column: number): vo
 export function addSettled(words: BigInt64Array, half: number, amount: bigint): void {
   Atomics.add(words, half + settled, amount)
   Atomics.add(words, half + used, amount)
+}
+
+/** Counts at least so much as used of a period, also where the row has gone on to another. True: it had. */
+export function restorePeriod(
+  words: BigInt64Array,
+  row: number,
+  period: number,
+  amount: bigint,
+  claimer: Claimer,
+): boolean {
+  const isOther = Atomics.load(words, halfOf(row, period)) !== BigInt(period)
+  const half = openPeriod(words, row, period, claimer, true)
+  if (half === null) return false
+  const missing = amount - Atomics.load(words, half + settled)
+  if (missing > 0n) addSettled(words, half, missing)
+  return isOther
 }
 
 /** What a batch holds since before the process began. */

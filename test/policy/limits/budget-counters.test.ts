@@ -60,6 +60,45 @@ describe('a budget', () => {
     expect(one.holdBudgets(second, need(1), later)).toMatchObject({ why: 'spent', most: 100, use: { used: 120 } })
   })
 
+  it('counts what the store has of the day, where the clock was ahead by days and was set back', () => {
+    const { one, other, moment } = make()
+    const counter = limits[0]!.counter
+    const first = open(one, limits)
+    expect(one.holdBudgets(first, need(30), moment)).toBeNull()
+    first.actual = need(30)
+    one.release(first)
+    const ahead = { ...moment, now: noon + 2 * day }
+    const late = open(one, limits)
+    expect(one.holdBudgets(late, need(90), ahead)).toBeNull()
+    const back = open(one, limits)
+    expect(one.holdBudgets(back, need(1), moment)).toMatchObject({ why: 'closed' })
+    one.recount([[counter, '2026-11-23', 30]], [[counter, '2026-11-23', 5]])
+    late.actual = need(90)
+    one.release(late)
+    const use = () => other.budgetUse(limits[0]!, moment)
+    expect(use()).toMatchObject({ used: 30, held: 5, holders: 1 })
+    expect(one.holdBudgets(back, need(66), moment)).toMatchObject({ why: 'held' })
+    expect(one.holdBudgets(back, need(65), moment)).toBeNull()
+    // What counts already is not counted again.
+    one.recount([[counter, '2026-11-23', 30]], [[counter, '2026-11-23', 5]])
+    expect(use()).toMatchObject({ used: 30, held: 70 })
+  })
+
+  it('counts what was spent of the day before, where the gateway started with a clock that was behind', () => {
+    const { one, moment } = make()
+    const behind = { ...moment, now: noon - 400 * day }
+    const first = open(one, limits)
+    expect(one.holdBudgets(first, need(1), behind)).toBeNull()
+    one.release(first)
+    const next = open(one, limits)
+    expect(one.holdBudgets(next, need(10), moment)).toBeNull()
+    next.actual = need(10)
+    one.release(next)
+    one.recount([[limits[0]!.counter, '2026-11-23', 80]], [])
+    expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 80, held: 0 })
+    expect(one.holdBudgets(open(one, limits), need(21), moment)).toMatchObject({ why: 'spent' })
+  })
+
   it('has what turns of a connection came to as used, and may hold more for the next; also where the thread dies between them', () => {
     const { one, other, moment } = make()
     const use = () => one.budgetUse(limits[0]!, moment)

@@ -2,7 +2,7 @@ import type { ModelPrice } from '../../../core/model-price.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import { outputCap } from '../../../policy/admit.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
-import { amountOf, whyRefused } from '../../../policy/limits/budget-counters.ts'
+import { amountOf } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
 import {
   asksPriority,
@@ -14,6 +14,7 @@ import {
   smallestIncrement,
 } from '../../../policy/limits/expected-use.ts'
 import type { LimitRefusal } from '../../../policy/limits/limit-counters.ts'
+import { whyRefused } from '../../../policy/limits/why-refused.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { vendorOf } from '../../../providers/vendor.ts'
 import { type Candidate, fallbacksOf } from '../../../routing/candidates.ts'
