@@ -30,6 +30,8 @@ export interface AuthCall extends AuthContext {
 export interface AuthAnswer {
   value?: object
   begun?: BegunSession
+  /** With `begun`: the session that it takes the place of, where its cookie did not come with this request. */
+  former?: SessionOfOperator | null
   /** Removes the session cookie. */
   ended?: true
   cookies?: string[]

@@ -64,7 +64,7 @@ const oidcCookie = 'oidc'
 
 async function beginOidc(call: AuthCall): Promise<AuthAnswer> {
   rejectInsecure(call.source)
-  const { token, url } = await (await providerOf(call)).begin(callbackOf(call), call.source.address)
+  const { token, url } = await (await providerOf(call)).begin(callbackOf(call), call.source.address, call.session)
   // Not `Strict`: the browser returns from another site.
   const cookie = writeCookie(cookieName(call.source.host, oidcCookie), token, oidcMinutes * 60, 'Lax')
   return { cookies: [cookie], location: url }
@@ -77,8 +77,8 @@ async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
     const provider = await providerOf(call)
     // What the provider sends may hold a question mark, which a query need not escape (RFC 3986, 3.4).
     const [, query = ''] = /\?(.*)$/s.exec(call.url) ?? []
-    const begun = await provider.finish(call.cookie(oidcCookie) ?? '', query, call.source)
-    return { begun, cookies: [forget], location: '/' }
+    const { former, ...begun } = await provider.finish(call.cookie(oidcCookie) ?? '', query, call.source)
+    return { begun, former, cookies: [forget], location: '/' }
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
     return { cookies: [forget], location: `/sign-in?error=${failureOf(error)}` }

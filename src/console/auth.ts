@@ -48,8 +48,9 @@ export async function replyAuth(
     }
     const answer = await route.handle(call)
     // Signing in again ends the old session.
-    if (answer.begun !== undefined && session !== null) await parts.signIn.end(session)
-    if (route.method === 'POST') await parts.recheck()
+    const former = session ?? answer.former ?? null
+    if (answer.begun !== undefined && former !== null) await parts.signIn.end(former)
+    if (route.method === 'POST' || answer.begun !== undefined) await parts.recheck()
     return replyWith(answer, source)
   } catch (error) {
     return replyError(error)

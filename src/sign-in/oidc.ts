@@ -7,7 +7,7 @@ import { type AskProvider, mapRoles, NoProviderAnswer, type OidcSettings, oidcMi
 import { PendingValues } from './pending.ts'
 import type { RequestOrigin } from './place.ts'
 import { OidcRefused, SignInRefused } from './refusal.ts'
-import { type BegunSession, beginSession } from './sessions.ts'
+import { type BegunSession, beginSession, type SessionOfOperator } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import { Throttle } from './throttle.ts'
 import { hashToken, mintToken } from './token.ts'
@@ -22,6 +22,13 @@ interface Begin {
   nonce: string
   verifier: string
   redirectUri: string
+  /** SHA-256 of the session's token that the browser left with: its cookie does not come back from another site. */
+  session: string | null
+}
+
+export interface OidcSession extends BegunSession {
+  /** The one that the browser left with, if it still holds. */
+  former: SessionOfOperator | null
 }
 
 export interface OidcStart {
@@ -45,7 +52,7 @@ export class Oidc {
     this.#settings = settings
   }
 
-  async begin(redirectUri: string, address: string): Promise<OidcStart> {
+  async begin(redirectUri: string, address: string, session: SessionOfOperator | null): Promise<OidcStart> {
     const configuration = await this.#configure()
     const token = mintToken()
     const begin = {
@@ -53,6 +60,7 @@ export class Oidc {
       nonce: client.randomNonce(),
       verifier: client.randomPKCECodeVerifier(),
       redirectUri,
+      session: session?.session.tokenSha256 ?? null,
     }
     this.#begun.put(hashToken(token), begin, address)
     const url = client.buildAuthorizationUrl(configuration, {
@@ -67,7 +75,7 @@ export class Oidc {
   }
 
   /** `query`: what the provider sent the browser back with. */
-  async finish(token: string, query: string, place: RequestOrigin): Promise<BegunSession> {
+  async finish(token: string, query: string, place: RequestOrigin): Promise<OidcSession> {
     const begin = this.#begun.take(hashToken(token))
     if (begin === null)
       throw new OidcRefused(
@@ -88,7 +96,8 @@ export class Oidc {
     if (operator === null)
       throw this.#signIn.fail(null, 'oidc', place, noRole(this.#settings, claims[this.#settings.roleClaim]))
     attempt.succeed()
-    return await beginSession(this.#signIn.parts.store, operator, 'oidc', place)
+    const former = begin.session === null ? null : await this.#signIn.recheck(begin.session)
+    return { ...(await beginSession(this.#signIn.parts.store, operator, 'oidc', place)), former }
   }
 
   async #redeem({ state, nonce, verifier, redirectUri }: Begin, query: string): Promise<Claims> {

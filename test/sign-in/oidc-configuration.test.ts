@@ -52,22 +52,22 @@ afterEach(() => {
 
 describe('what an identity provider says of itself', () => {
   it('is read once for all who begin, and again after an hour, also where the clock was set back', async () => {
-    await Promise.all([oidc.begin(redirectUri, '::1'), oidc.begin(redirectUri, '::1')])
+    await Promise.all([oidc.begin(redirectUri, '::1', null), oidc.begin(redirectUri, '::1', null)])
     vi.advanceTimersByTime(59 * minuteMs)
-    await oidc.begin(redirectUri, '::1')
+    await oidc.begin(redirectUri, '::1', null)
     expect(reads).toBe(1)
     vi.setSystemTime(Date.now() - 365 * 24 * 60 * minuteMs)
     vi.advanceTimersByTime(minuteMs)
-    await oidc.begin(redirectUri, '::1')
+    await oidc.begin(redirectUri, '::1', null)
     expect(reads).toBe(2)
   })
 
   it('that is no answer is asked for anew by the next who begins', async () => {
     status = 500
-    expect(await refusedWith(oidc.begin(redirectUri, '::1'))).toBe('unavailable')
+    expect(await refusedWith(oidc.begin(redirectUri, '::1', null))).toBe('unavailable')
     expect(faults).toHaveLength(1)
     status = 200
-    await oidc.begin(redirectUri, '::1')
+    await oidc.begin(redirectUri, '::1', null)
     expect(reads).toBe(2)
   })
 
@@ -75,7 +75,7 @@ describe('what an identity provider says of itself', () => {
     const place = { origin: 'http://localhost:8788', address: '::1', userAgent: '' }
     for (let number = 0; number < 20; number++) {
       status = 200
-      const { token, url } = await oidc.begin(redirectUri, '::1')
+      const { token, url } = await oidc.begin(redirectUri, '::1', null)
       status = 503
       const state = new URL(url).searchParams.get('state')
       expect(await refusedWith(oidc.finish(token, `code=1&state=${state}`, place))).toBe('unavailable')
@@ -85,26 +85,26 @@ describe('what an identity provider says of itself', () => {
 
   it('leads no browser to what is no page', async () => {
     told = { authorization_endpoint: 'javascript:alert(1)' }
-    expect(await refusedWith(oidc.begin(redirectUri, '::1'))).toBe('unavailable')
+    expect(await refusedWith(oidc.begin(redirectUri, '::1', null))).toBe('unavailable')
   })
 
   it('is read up to a bound, and to no end', async () => {
     told = { filler: 'a'.repeat(2_000_000) }
-    expect(await refusedWith(oidc.begin(redirectUri, '::1'))).toBe('unavailable')
+    expect(await refusedWith(oidc.begin(redirectUri, '::1', null))).toBe('unavailable')
     expect(String(faults[0])).toContain('larger than')
   })
 
   it('leads the gateway to no address of the machine or its cloud', async () => {
     const place = { origin: 'http://localhost:8788', address: '::1', userAgent: '' }
     told = { token_endpoint: 'http://169.254.169.254/token' }
-    const { token, url } = await oidc.begin(redirectUri, '::1')
+    const { token, url } = await oidc.begin(redirectUri, '::1', null)
     const state = new URL(url).searchParams.get('state')
     expect(await refusedWith(oidc.finish(token, `code=1&state=${state}`, place))).toBe('unavailable')
     expect(String(faults[0])).toContain('it is never called')
   })
 
   it('leads the browser there with what only it knows, other words each time', async () => {
-    const [one, other] = [await oidc.begin(redirectUri, '::1'), await oidc.begin(redirectUri, '::1')]
+    const [one, other] = [await oidc.begin(redirectUri, '::1', null), await oidc.begin(redirectUri, '::1', null)]
     const [query, again] = [one, other].map(({ url }) => new URL(url).searchParams)
     expect(query?.get('redirect_uri')).toBe(redirectUri)
     expect(query?.get('code_challenge_method')).toBe('S256')
@@ -118,7 +118,7 @@ describe('what an identity provider says of itself', () => {
 
   it('is nothing to who comes back without having begun here', async () => {
     const place = { origin: 'http://localhost:8788', address: '::1', userAgent: '' }
-    const { token } = await oidc.begin(redirectUri, '::1')
+    const { token } = await oidc.begin(redirectUri, '::1', null)
     expect(await refusedWith(oidc.finish('another', 'code=1&state=2', place))).toBe('wrong')
     vi.advanceTimersByTime(11 * minuteMs)
     expect(await refusedWith(oidc.finish(token, 'code=1&state=2', place))).toBe('wrong')

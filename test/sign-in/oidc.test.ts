@@ -24,8 +24,8 @@ async function openWithProvider() {
   const site = await openSite({ oidc })
   const callback = `${site.origin}/auth/oidc/callback`
   provider.open(callback)
-  const begin = async () => {
-    const answer = await site.get('/auth/oidc')
+  const begin = async (session = '') => {
+    const answer = await site.get('/auth/oidc', session)
     return { to: answer.headers.location ?? '', cookie: cookieOf(answer), answer }
   }
   /** As the provider's page sends the browser back: by a link of another site. */
@@ -34,8 +34,9 @@ async function openWithProvider() {
     const headers = { host: `localhost:${site.listener.port}`, 'sec-fetch-site': 'cross-site', cookie }
     return ask(site.url + pathname + search, { headers })
   }
-  const signIn = async (name: string) => {
-    const { to, cookie } = await begin()
+  /** `session`: the cookie of one who is signed in already, which a browser sends to the console's own pages alone. */
+  const signIn = async (name: string, session = '') => {
+    const { to, cookie } = await begin(session)
     return await comeBack(await passProvider(to, name, callback), cookie)
   }
   const sessionOf = (answer: Awaited<ReturnType<typeof comeBack>>) =>
@@ -62,6 +63,16 @@ describe('an identity provider', () => {
       methods: { oidc: { name: 'Example' } },
     })
     expect(await store.operators.find('anna')).toMatchObject({ oidcIssuer: provider.issuer, oidcSubject: 'anna' })
+  })
+
+  it('takes the place of the session that the browser left with, and of no other', async () => {
+    const { provider, signIn, sessionOf, get, enter, addOperator } = await openWithProvider()
+    provider.groups.anna = ['platform']
+    const ben = await addOperator('ben')
+    const [planted, elsewhere] = [await enter(ben), await enter(ben)]
+    const who = async (cookie: string) => JSON.parse((await get('/auth/state', cookie)).body).operator?.name
+    const session = sessionOf(await signIn('anna', planted))?.split(';')[0] ?? ''
+    expect([await who(session), await who(planted), await who(elsewhere)]).toEqual(['anna', undefined, 'ben'])
   })
 
   it('may send a question mark in its answer', async () => {
