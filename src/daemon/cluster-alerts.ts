@@ -25,10 +25,13 @@ export async function claimReports(
   if (node.state === null) return reports
   const isShared = ({ crossing }: AlertReport) =>
     /^expiry key:/.test(crossing) || (settings.sharesBudgets && /^budget /.test(crossing))
-  const crossings = reports.filter(isShared).flatMap(({ crossing, includes }) => [crossing, ...includes])
+  // Also by the names that nodes of an earlier version claim.
+  const crossings = reports.filter(isShared).flatMap((report) => {
+    return [report.crossing, ...report.includes, ...report.formerly]
+  })
   const theirs = new Set(crossings.length === 0 ? [] : await claim(node, alert, crossings))
   return reports
-    .filter(({ crossing }) => !theirs.has(crossing))
+    .filter(({ crossing, formerly: [former = crossing] }) => !theirs.has(crossing) && !theirs.has(former))
     .map((report) => (isShared(report) ? report : ofNode(report, name)))
 }
 

@@ -3,9 +3,14 @@ import type { ClusterNode } from '../../src/cluster/node.ts'
 import type { AlertReport } from '../../src/daemon/alerts/changes.ts'
 import { claimReports } from '../../src/daemon/cluster-alerts.ts'
 
-const report = (crossing: string, includes: string[] = []): AlertReport => {
+const report = (crossing: string, includes: string[] = [], formerly: string[] = []): AlertReport => {
   const data = { resource: crossing, scope: null, percent: null, text: `Of ${crossing}.` }
-  return { crossing, includes, message: { type: 'budget.threshold', timestamp: '2026-03-10T12:00:00.000Z', data } }
+  return {
+    crossing,
+    includes,
+    formerly,
+    message: { type: 'budget.threshold', timestamp: '2026-03-10T12:00:00.000Z', data },
+  }
 }
 const spent = report('budget pol_a 80', ['budget pol_a 50'])
 const key = report('expiry key:default/production/web 3')
@@ -30,6 +35,19 @@ describe('what a node sends of an alert', () => {
     expect(await claim([spent, key], ask)).toEqual([spent])
     const crossings = [spent.crossing, 'budget pol_a 50', key.crossing]
     expect(asked).toEqual([['claim-alert', { member: 'nod_a', alert: 'alr_a', crossings }]])
+  })
+
+  it('is none of what a node of an earlier version sends under another name, and is claimed by that name too', async () => {
+    const old = ['budget pol_a 2026-04-01T00:00:00.000Z 80', 'budget pol_a 2026-04-01T00:00:00.000Z 50']
+    const renamed = report(spent.crossing, [...spent.includes], old)
+    const asked: string[] = []
+    const ask: Ask = async (_, { crossings }) => {
+      asked.push(...crossings)
+      return old.slice(0, 1)
+    }
+    expect(await claim([renamed], ask)).toEqual([])
+    expect(asked).toEqual([spent.crossing, 'budget pol_a 50', ...old])
+    expect(await claim([renamed], async () => old.slice(1))).toEqual([renamed])
   })
 
   it('names the node, of what is its own', async () => {

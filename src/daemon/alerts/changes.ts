@@ -12,6 +12,8 @@ export interface AlertReport {
   crossing: string
   /** What was crossed with it, and is not reported by itself any more. */
   includes: readonly string[]
+  /** Names of all these in an earlier version, in the same order. */
+  formerly: readonly string[]
   message: AlertMessage
 }
 
@@ -32,7 +34,7 @@ export function findChanges(
   const timestamp = new Date(now).toISOString()
   const wanted = conditions.filter(({ event }) => events.includes(event))
   const crossed = wanted.filter(({ fires, crossing }) => fires && !reported.has(crossing))
-  const fresh = crossed.filter(({ crossing, formerly = crossing }) => !reported.has(formerly))
+  const fresh = crossed.filter(({ crossing, formerly: [former = crossing] = [] }) => !reported.has(former))
   const current = new Set([...unknown, ...conditions.map(({ crossing }) => crossing)])
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
   const recovered = ended.flatMap((crossing): AlertReport[] => {
@@ -40,14 +42,14 @@ export function findChanges(
     if (provider === undefined || !events.includes('provider')) return []
     const text = `Provider ${provider.name} works again.`
     const data = { resource: `provider:${provider.name}`, scope: null, percent: null, text }
-    return [{ crossing, includes: [], message: { type: 'provider.recovered', timestamp, data } }]
+    return [{ crossing, includes: [], formerly: [], message: { type: 'provider.recovered', timestamp, data } }]
   })
   return {
     crossed: crossed.flatMap(({ crossing, includes }) => [crossing, ...includes]),
     ended,
     reports: [
-      ...fresh.map(({ crossing, includes, type, data }) => ({
-        ...{ crossing, includes },
+      ...fresh.map(({ crossing, includes, formerly = [], type, data }) => ({
+        ...{ crossing, includes, formerly },
         message: { type, timestamp, data },
       })),
       ...recovered,

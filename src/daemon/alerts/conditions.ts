@@ -11,8 +11,8 @@ export interface AlertCondition {
   crossing: string
   /** Crossings that it includes: who spent 80% has spent 50%. */
   includes: readonly string[]
-  /** Its name in an earlier version, under which it may have been reported already. */
-  formerly?: string
+  /** Names of the crossing and of what it includes in an earlier version, under which they may have been reported already. */
+  formerly?: readonly string[]
   /** false: it goes on where it was reported before, but is no reason to report it. */
   fires: boolean
   type: AlertType
@@ -101,7 +101,7 @@ function findBudget(figures: BudgetFigures): AlertCondition[] {
       ...{ event: 'budget', fires: true, type, data },
       crossing: nameStep(highest),
       includes: lower.map(nameStep),
-      formerly: `budget ${counter} ${resetsAt} ${highest}`,
+      formerly: [highest, ...lower].map((step) => `budget ${counter} ${resetsAt} ${step}`),
     },
   ]
 }
