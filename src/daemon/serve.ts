@@ -74,7 +74,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
 
 async function startParts(options: ServeOptions, begun: AsyncDisposableStack): Promise<Serving> {
   const { settings, version, demo, wantsRecoveryKey, log, writeLog } = options
-  requireDescriptors()
+  requireDescriptors(settings)
   const certificates = readCertificates(settings)
   announceCertificates(certificates, log)
   // Segments are named by boot, thread and sequence. The latter two are unique within a boot, so the boot must never repeat.

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fewestDescriptors } from '../../src/daemon/require-descriptors.ts'
 import { executable } from '../support/executable.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -48,6 +49,24 @@ it('a gateway that could only refuse does not start, and says what it needs', ()
   const { status, stderr } = spawnSync(command[0] ?? '', command.slice(1), { encoding: 'utf8' })
   expect(status).toBe(1)
   expect(stderr).toMatch(/may open 64 files, too few to serve requests\nAllow at least \d+, .*LimitNOFILE=/)
+})
+
+// Each data-plane thread holds some; 96 were enough for one.
+it.each([16])('%d threads start and serve with as few as that says, and not with one less', async (workers) => {
+  const config = `gateway:\n  workers: ${workers}\n`
+  const fewest = fewestDescriptors({ gateway: { workers }, cluster: null })
+  const start = (limit: number) => startGateway({ launcher: ['prlimit', `--nofile=${limit}:${limit}`], config })
+  await expect(start(fewest - 1)).rejects.toThrow(`Allow at least ${fewest}`)
+  const least = await start(fewest)
+  try {
+    const { key: one } = await least.createKey('one')
+    const ask = () => fetch(`${least.baseUrl}/v1/models`, { headers: { authorization: `Bearer ${one}` } })
+    expect((await ask()).status).toBe(200)
+    const { stdout } = await least.spgw(['doctor'])
+    expect(stdout).toMatch(/only \d+ files and connections may be open/)
+  } finally {
+    await least.stop()
+  }
 })
 
 describe('a gateway with few descriptors left', () => {

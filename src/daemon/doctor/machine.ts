@@ -4,6 +4,7 @@ import { SettingsRefused } from '../../config/settings-refused.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem, warning } from '../../core/diagnostic.ts'
 import { groupDigits } from '../../core/units.ts'
+import { fewestDescriptors } from '../require-descriptors.ts'
 import { checkCertificates } from './certificates.ts'
 import { checkCluster } from './cluster.ts'
 import { checkDirectory } from './directory.ts'
@@ -33,7 +34,7 @@ export async function checkMachine({ environment: own, ...given }: Examined): Pr
   const started = given.processId === null ? {} : readEnvironment(given.processId)
   const examined = { ...given, environment: { ...started, ...own } }
   const { settings, diagnostics } = await checkSettings(examined, started === null)
-  const limits = checkLimits(examined.processId)
+  const limits = checkLimits(examined.processId, settings)
   if (settings === null) return [...diagnostics, ...limits]
   const isRunning = examined.processId !== null
   return [
@@ -103,13 +104,16 @@ function readEnvironment(process: number): Record<string, string> | null {
 const fewFiles = 4096
 
 /** Of the gateway that runs, else what one started from here would get. */
-function checkLimits(processId: number | null): Diagnostic[] {
+function checkLimits(processId: number | null, settings: Settings | null): Diagnostic[] {
   if (process.platform !== 'linux') return []
   const limit = readLimit(processId ?? 'self')
   if (limit === null) return []
   const message = `${groupDigits(limit)} files and connections may be open at once`
   if (limit >= fewFiles) return [ok('file limit', message)]
   const remedy = 'Raise it: LimitNOFILE=65536 in the service, or ulimit -n 65536 before spgw serve.'
+  const fewest = settings === null ? 0 : fewestDescriptors(settings)
+  if (limit < fewest)
+    return [problem('file limit', `only ${message}, and serving takes ${groupDigits(fewest)}`, remedy)]
   return [warning('file limit', `only ${message}`, remedy)]
 }
 
