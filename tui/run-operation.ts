@@ -3,6 +3,7 @@ import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import { hasBudget, sayWritten } from '../cli/print/written.ts'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
+import { describeMissing } from '../src/admin/contract/show-reach.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
 import { askedFields, isSwitch } from './form-fields.ts'
@@ -235,14 +236,16 @@ function nextStep(name: string, output: unknown): string {
 function showOutcome(host: Host, request: OperationRequest, output: unknown): void {
   const { operation } = request
   const { show } = operation.meta
+  const missing = describeMissing(operation.name, output)
+  if (missing !== null) host.notify('bad', escapeControls(missing))
   if (show.as === 'once' && show.without !== undefined && valueAt(output, show.field) === null)
     host.notify('good', fillIn(show.without, output))
   else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(host, request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)
     const done = sayWritten(operation, name, output) ?? `Done: ${operation.path.join(' ')} ${name}`
-    const next = nextStep(operation.name, output)
-    host.notify('good', `${escapeControls(done)}${next === '' ? '' : `. ${next}`}`)
+    const next = missing ?? nextStep(operation.name, output)
+    host.notify(missing === null ? 'good' : 'bad', escapeControls(next === '' ? done : `${done}. ${next}`))
   } else host.push(new RecordScreen(host, request, { output }))
   host.refresh()
 }

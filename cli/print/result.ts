@@ -60,7 +60,7 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   }
   if (show.as === 'once') {
     const { printOnce } = await import('./secret.ts')
-    return printOnce(show, output, result.gateway, io)
+    return printOnce(show, result, io)
   }
   const view = stdoutView(io, settings.utc)
   await prepareWidths(output)

@@ -1,14 +1,15 @@
 import { fillIn } from '../../src/admin/contract/fill-in.ts'
 import type { Show } from '../../src/admin/contract/operation.ts'
-import { formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
+import { describeMissing } from '../../src/admin/contract/show-reach.ts'
+import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
+import type { CommandResult } from './result.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(
   { field, note, opens, without }: Extract<Show, { as: 'once' }>,
-  output: unknown,
-  gateway: GatewayClient,
+  { operation, output, gateway }: Pick<CommandResult, 'operation' | 'output' | 'gateway'>,
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
@@ -19,6 +20,8 @@ export async function printOnce(
     note === undefined ? await renderNote(output, gateway) : await fillNote(fillIn(note, output), gateway),
   )
   await io.stderr.write(describeGrace(output, io))
+  const missing = describeMissing(operation.name, output)
+  if (missing !== null) await io.stderr.write(`${escapeControls(missing)}\n`)
   if (opens !== true || !io.stdout.isTerminal) return
   const { openAddress } = await import('../open-address.ts')
   await openAddress(secret, io.environment)

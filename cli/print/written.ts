@@ -62,7 +62,7 @@ export async function describeWritten(
   const facts = await factsOf(operation, output, gateway, view).catch(() => null)
   return {
     line: writeDone(`${done}${facts === null ? '' : `: ${facts}`}`, view),
-    next: nextStep(operation, name, output),
+    next: describeMissing(operation, output) ?? nextStep(operation, name, output),
   }
 }
 
@@ -176,9 +176,7 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
     'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
     'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,
-    'tokens.revoke': describeMissing(operation, output),
-    'keys.revoke':
-      describeMissing(operation, output) ?? `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
+    'keys.revoke': `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
   }
   return steps[operation] ?? null
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { errorText } from '../core/caught.ts'
 import type { NodeCondition, NodeStanding } from '../core/node-condition.ts'
 import type { RequestRecord } from '../core/record.ts'
@@ -11,7 +10,8 @@ import { StoreReadOnly } from '../store/store-error.ts'
 import { ClusterLink, type ClusterWorker } from './link.ts'
 import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
-import { type Reach, Revocations } from './revocations.ts'
+import { awaitReach, type Reach } from './reach.ts'
+import { Revocations } from './revocations.ts'
 import { findStanding } from './standing.ts'
 import { notYet, otherCluster, removed, sayLoss, sayWhy } from './troubles.ts'
 
@@ -42,9 +42,6 @@ export interface NodeParts {
   onThread(): void
 }
 
-/** How long a revocation waits for the others to say that they have it. */
-const confirmMs = 2000
-const confirmEveryMs = 25
 const meetAgainMs = 1000
 
 /** One node of a cluster at work: keeps its replica where the cluster is, and appends what is changed here. */
@@ -71,6 +68,8 @@ export class ClusterNode {
   /** Why this node does not follow the cluster, though it reaches it: what is changed, or revoked, is not known here. */
   behind: string | null = null
   #published = 0
+  /** Number of the last change that was made by this node. */
+  #appended = 0
   #met = false
   /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
   #needsAll = false
@@ -178,6 +177,7 @@ export class ClusterNode {
     this.#needsAll = needsAll
     this.#seen = new SeenMarks()
     this.#seen.note([[state.sequence, state.mark]])
+    this.#appended = 0
     this.#parts.store.share((call) => this.#writer.write(call))
     this.#parts.onIdentity({ cluster: state.cluster, id: state.member })
     if (this.#linkTrouble === null) this.#meet()
@@ -223,28 +223,26 @@ export class ClusterNode {
     }
   }
 
-  /** Resolves when every member knows that this is revoked, or two seconds after it was. */
-  async confirm(subject: string): Promise<Reach> {
-    const announced = this.#revocations.find(subject)
-    const begun = performance.now()
-    // One that joined since the last beat admits keys as well.
-    await Promise.race([this.listMembers(), wait(confirmMs)])
-    const until = confirmMs + (announced !== null && announced.since > begun - confirmMs ? announced.since : begun)
+  /**
+   * Resolves when every member knows that this is revoked, or two seconds after it was. null: when each has what this node
+   * has changed so far.
+   */
+  async confirm(subject: string | null): Promise<Reach> {
+    const announced = subject === null ? null : this.#revocations.find(subject)
+    const head = Math.max(this.#appended, this.#state?.sequence ?? 0)
     const has = (member: ClusterPeer) => {
-      if (this.#isOwn(member) || announced?.has.has(member.id)) return true
-      const sequence = announced === null ? this.#state?.sequence : announced.sequence
+      if (this.#isOwn(member)) return announced !== null || (this.#state?.sequence ?? 0) >= head
+      if (announced?.has.has(member.id)) return true
+      const sequence = announced === null ? head : announced.sequence
       return this.#trouble === null && typeof sequence === 'number' && member.applied >= sequence
     }
-    while (this.#trouble === null || (this.#channelTrouble === null && announced !== null)) {
-      const rest = until - performance.now()
-      if (this.#members.every(has) || rest <= 0) break
-      await Promise.race([this.listMembers(), wait(rest)])
-      if (!this.#members.every(has)) await wait(confirmEveryMs)
-    }
-    return {
-      reached: this.#members.filter(has).map(({ name }) => name),
-      missing: this.#members.filter((member) => !has(member)).map(({ name, heardAt }) => ({ name, heardAt })),
-    }
+    return await awaitReach({
+      since: announced?.since ?? null,
+      has,
+      members: () => this.#members,
+      listMembers: () => this.listMembers(),
+      isHeard: () => this.#trouble === null || (this.#channelTrouble === null && announced !== null),
+    })
   }
 
   async close(): Promise<void> {
@@ -276,6 +274,7 @@ export class ClusterNode {
     const answer = await this.link.ask('append', { ...this.self, ...change })
     if (answer > 0) {
       this.#revocations.noteAppended(change.token, answer)
+      this.#appended = answer
       return 'appended'
     }
     if (answer === -1) return 'moved'

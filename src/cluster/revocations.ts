@@ -3,12 +3,6 @@ import { SealBroken } from '../sealing/seal-error.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { TakenAway } from '../store/replica/replica-types.ts'
 
-/** Who has a change, and who was not heard to have it. */
-export interface Reach {
-  reached: string[]
-  missing: { name: string; heardAt: string | null }[]
-}
-
 /** Of so many it is remembered which nodes have them. */
 const rememberedMost = 1000
 

@@ -59,6 +59,26 @@ describe('after a write', () => {
     expect(await told('sessions', 'revoke', '--operator', 'anna')).toEqual(['✓ Ended 2 sessions\n', words('session')])
   })
 
+  it.each([
+    [['keys', 'remove', 'web'], 'admits the key'],
+    [['keys', 'rotate', 'web', '--grace', '0s'], 'admits the old secret and not the new one'],
+    [['tokens', 'remove', 'web'], 'admits the token'],
+    [['operators', 'disable', 'web'], 'admits the operator'],
+    [['operators', 'remove', 'web'], 'admits the operator'],
+    [['operators', 'edit', 'web', '--role', 'viewer'], 'admits the operator with the roles of before'],
+    [['operators', 'reset', 'web'], 'admits the operator as before'],
+  ])('that takes something away names the nodes that PostgreSQL does not reach: %s', async (argv, does) => {
+    const nodes = { reached: ['gw-a'], missing: [{ name: 'gw-c', last_heard_at: '2026-11-30T06:10:56.046Z' }] }
+    const answer = { id: 'it_1', name: 'web', key: 'sp_live_new', link: 'http://localhost/link/1', nodes }
+    const operation = argv.slice(0, 2).join('.')
+    const { io } = await runLine([...argv, ...(operation === 'keys.rotate' ? [] : ['--yes'])], {
+      gateway: { [operation]: () => answer },
+    })
+    expect(io.err()).toContain(
+      `Not reached: gw-c (last heard of 2026-11-30T06:10:56.046Z). Each ${does} until it reaches PostgreSQL: spgw cluster status\n`,
+    )
+  })
+
   it('of a policy says where to see what is used of it, if there is a limit to use up', async () => {
     const added = (more: object) => ({ name: 'safe', attached_to: ['workspace'], ...more })
     const told = async (more: object) => {

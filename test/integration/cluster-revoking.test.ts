@@ -139,6 +139,44 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       await oneLine(id)
     })
 
+    it('names a node that PostgreSQL does not reach of what is removed, rotated, disabled or made less', async () => {
+      const { admin } = node('gw-a').gateway
+      await admin.tokens.create({ name: 'spare', role: 'admin' })
+      await admin.operators.add({ name: 'olga', role: 'owner', password: 'correct horse battery' })
+      await admin.operators.add({ name: 'anna', role: 'admin', password: 'correct horse battery' })
+      const [removed, rotated] = [await newKey('removed'), await newKey('rotated')]
+      const grace = await newKey('grace')
+      await cluster.converge()
+      // Where all are there, it is known to all when the command returns.
+      const all = { reached: names, missing: [] }
+      const fresh = await admin.keys.rotate({ key: rotated.id, grace: '0s' })
+      expect(fresh.nodes).toEqual(all)
+      expect([await admitting(rotated.key), await admitting(fresh.key)]).toEqual([[], names])
+      expect((await admin.operators.edit({ name: 'anna', role: 'viewer' })).nodes).toEqual(all)
+      expect((await admin.operators.edit({ name: 'anna', displayName: 'Anna' })).nodes).toBeNull()
+      // Nothing ends yet; then the older of two secrets does.
+      expect((await admin.keys.rotate({ key: grace.id, grace: '1h' })).nodes).toBeNull()
+      expect((await admin.keys.rotate({ key: grace.id, grace: '1h' })).nodes).toEqual(all)
+      expect(await admitting(grace.key)).toEqual([])
+      node('gw-c').proxy.become('cut')
+      await troubleOf('gw-c', /cannot be reached/)
+      const partly = { nodes: { reached: ['gw-a', 'gw-b'], missing: [{ name: 'gw-c' }] } }
+      expect(await admin.keys.remove({ key: removed.id })).toMatchObject(partly)
+      expect(await admitting(removed.key)).toEqual(['gw-c'])
+      expect(await admin.keys.rotate({ key: rotated.id, grace: '0s' })).toMatchObject(partly)
+      expect(await admin.tokens.remove({ name: 'spare' })).toMatchObject(partly)
+      expect(await admin.operators.edit({ name: 'anna', role: 'none' })).toMatchObject(partly)
+      expect(await admin.operators.reset({ name: 'anna' })).toMatchObject(partly)
+      expect(await admin.operators.disable({ name: 'anna' })).toMatchObject(partly)
+      // As of a key that is revoked again: who does not know it by now is named.
+      expect(await admin.operators.disable({ name: 'anna' })).toMatchObject(partly)
+      expect(await admin.operators.remove({ name: 'anna' })).toMatchObject(partly)
+      node('gw-c').proxy.become('pass')
+      await troubleOf('gw-c', null)
+      await cluster.converge()
+      expect(await admitting(removed.key)).toEqual([])
+    })
+
     it('tells what was revoked while both were away by the first that is back', async () => {
       const { key, id } = await newKey('both-away')
       for (const each of cluster.nodes) each.proxy.become('cut')

@@ -141,6 +141,22 @@ describe('danger', () => {
     await driven.see('Removed provider openai')
     expect(inputOf('providers.remove')).toEqual({ name: provider.id })
   })
+
+  it('names the nodes of a cluster that it did not reach', async () => {
+    const key = { id: 'key_1', name: 'ci', last_four: 'a1b2', state: 'active', project: 'default' }
+    const nodes = { reached: ['gw-a'], missing: [{ name: 'gw-c', last_heard_at: '2026-11-30T06:10:56.046Z' }] }
+    driven = drive({
+      'keys.list': [{ ...key, environment: 'production' }],
+      'keys.remove': { id: 'key_1', name: 'ci', removed: true, nodes },
+    })
+    await driven.press('4')
+    await driven.see('a1b2')
+    await driven.press('x')
+    await driven.see('Remove key ci?')
+    await driven.press('=ci', 'enter')
+    const shown = await driven.see('Removed key ci. Not reached: gw-c')
+    expect(shown.replaceAll(/\s+/g, ' ')).toContain('admits the key until it reaches PostgreSQL')
+  })
 })
 
 describe('what can be said yes to besides', () => {

@@ -106,7 +106,7 @@ export const forceField = {
 /** By field, as a path into what is shown: the configuration file that owns it. */
 export const owned = z.record(z.string(), z.string())
 
-/** On a node of a cluster: which nodes reject it by now, and which were not heard of; null: there is one gateway, or nothing was revoked. */
+/** On a node of a cluster: which nodes know what was taken away, and which were not heard of; null: there is one gateway, or nothing was. */
 export const nodesReached = z
   .object({
     reached: z.array(z.string()),
@@ -116,6 +116,8 @@ export const nodesReached = z
 
 /** What `remove` answers. */
 export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })
+/** The same of what lets somebody in. */
+export const removedAccess = removed.extend({ nodes: nodesReached })
 
 export const countedUser = field(z.string().min(1).optional(), {
   description: 'End user whose own limits are counted (default: the one in --body)',

@@ -1,12 +1,20 @@
 import { valueAt } from './show-value.ts'
 
-const revoked: Partial<Record<string, string>> = {
-  'keys.revoke': 'key',
-  'tokens.revoke': 'token',
-  'sessions.revoke': 'session',
+/** What a node goes on doing that such a change did not reach. */
+const meanwhile: Partial<Record<string, string>> = {
+  'keys.revoke': 'admits the key',
+  'keys.remove': 'admits the key',
+  'keys.rotate': 'admits the old secret and not the new one',
+  'tokens.revoke': 'admits the token',
+  'tokens.remove': 'admits the token',
+  'sessions.revoke': 'admits the session',
+  'operators.disable': 'admits the operator',
+  'operators.remove': 'admits the operator',
+  'operators.reset': 'admits the operator as before',
+  'operators.edit': 'admits the operator with the roles of before',
 }
 
-/** Nodes of a cluster that a revocation did not reach still admit what was revoked; null: all reject it. */
+/** Nodes of a cluster that a change did not reach which takes something away; null: it reached all. */
 export function describeMissing(operation: string, answer: unknown): string | null {
   const missing = valueAt(answer, 'nodes.missing')
   if (!Array.isArray(missing) || missing.length === 0) return null
@@ -14,5 +22,6 @@ export function describeMissing(operation: string, answer: unknown): string | nu
     const heard = valueAt(node, 'last_heard_at')
     return `${valueAt(node, 'name')} (last heard of ${typeof heard === 'string' ? heard : 'never'})`
   })
-  return `Not reached: ${nodes.join(', ')}. Each admits the ${revoked[operation]} until it reaches PostgreSQL or Valkey: spgw cluster status`
+  const until = operation.endsWith('.revoke') ? 'PostgreSQL or Valkey' : 'PostgreSQL'
+  return `Not reached: ${nodes.join(', ')}. Each ${meanwhile[operation]} until it reaches ${until}: spgw cluster status`
 }

@@ -280,8 +280,13 @@ export interface ClusterFace {
   remove(node: string, returns: boolean): Promise<void>
   /** What other nodes have changed is here when it resolves, as far as PostgreSQL is reached. Never rejects. */
   refresh(): Promise<void>
-  /** Waits up to two seconds for every node to know that the key of this id is revoked; null: there are no others. */
-  confirm(keyId: string): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
+  /**
+   * Waits up to two seconds for every node to know that what has this id is revoked (null: to have the last change of this
+   * node); null: there are no others.
+   */
+  confirm(
+    revokedId: string | null,
+  ): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
 }
 
 /** Each throws `StoreReadOnly` where PostgreSQL was not reached: it is asked, and never a node instead. */

@@ -7,7 +7,7 @@ import {
   nodesReached,
   owned,
   reference,
-  removed,
+  removedAccess,
   scopeFields,
   slug,
   tagField,
@@ -46,7 +46,7 @@ export const createdKeyShape = z.object({
   environment: z.string(),
   expires_at: time.nullable(),
 })
-export const rotatedKeyShape = createdKeyShape.extend({ grace_ends_at: time.nullable() })
+export const rotatedKeyShape = createdKeyShape.extend({ grace_ends_at: time.nullable(), nodes: nodesReached })
 
 const columns = [
   { field: 'name', title: 'NAME' },
@@ -182,5 +182,5 @@ export const keys = {
     confirm: 'Remove key {key}? It stops working and is no longer listed.',
   })
     .input(one.extend(forceField))
-    .output(removed),
+    .output(removedAccess),
 }

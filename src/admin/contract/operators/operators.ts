@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nameField, newNameField, reference, removed, time } from '../fields.ts'
+import { nameField, newNameField, nodesReached, reference, removedAccess, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { roleNames } from './roles.ts'
 
@@ -22,6 +22,9 @@ export const operatorShape = z.object({
   created_at: time,
   last_sign_in_at: time.nullable(),
 })
+
+/** After what may take something away from him. */
+export const changedOperatorShape = operatorShape.extend({ nodes: nodesReached })
 
 /** The one place where a sign-in link is shown. */
 export const linkShape = z.object({
@@ -138,7 +141,7 @@ export const operators = {
         }),
       }),
     )
-    .output(operatorShape),
+    .output(changedOperatorShape),
   enable: operation({
     summary: 'Let an operator sign in again',
     role: 'admin',
@@ -161,7 +164,7 @@ export const operators = {
     confirm: 'Disable operator {name}? All sessions end now. API tokens that the operator created keep working.',
   })
     .input(one)
-    .output(operatorShape),
+    .output(changedOperatorShape),
   link: operation({
     summary: 'Create a sign-in link for an operator; it works once, for ten minutes',
     role: 'admin',
@@ -186,7 +189,7 @@ export const operators = {
       'Reset operator {name}? The password, authenticator and passkeys are removed, and all sessions end. A new sign-in link is created.',
   })
     .input(one)
-    .output(linkShape),
+    .output(linkShape.extend({ nodes: nodesReached })),
   remove: operation({
     summary: 'Remove an operator; not the last owner',
     role: 'admin',
@@ -199,5 +202,5 @@ export const operators = {
       'Remove operator {name}? All sessions end now. The audit log keeps the name, and API tokens that the operator created keep working.',
   })
     .input(one)
-    .output(removed),
+    .output(removedAccess),
 }

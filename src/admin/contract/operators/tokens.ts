@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { momentText, nameField, newNameField, nodesReached, reference, removed, time } from '../fields.ts'
+import { momentText, nameField, newNameField, nodesReached, reference, removedAccess, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { roleNames } from './roles.ts'
 
@@ -113,5 +113,5 @@ export const tokens = {
     confirm: 'Remove token {name}? It stops working and is no longer listed.',
   })
     .input(one)
-    .output(removed),
+    .output(removedAccess),
 }

@@ -130,7 +130,9 @@ export const keys = {
     const kept = grace > 0 && former !== undefined ? [{ ...former, expiresAt: graceEnd }] : []
     const after = await change(context, 'keys.rotate', loaded, { secrets: [secret, ...kept] })
     const { id, name, project, environment, expires_at, grace_ends_at } = after
-    return { id, name, key: minted, project, environment, expires_at, grace_ends_at }
+    // Of two secrets before, the older one ends as well.
+    const nodes = kept.length < loaded.key.secrets.length ? await confirmReach(context) : null
+    return { id, name, key: minted, project, environment, expires_at, grace_ends_at, nodes }
   }),
   revoke: operations.keys.revoke.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
@@ -147,7 +149,7 @@ export const keys = {
       key.id,
     )
     await context.runtime.publish()
-    return { id: key.id, name: key.name, removed: true as const }
+    return { id: key.id, name: key.name, removed: true as const, nodes: await confirmReach(context) }
   }),
 }
 

@@ -5,6 +5,7 @@ import { SignInRefused } from '../../../sign-in/refusal.ts'
 import type { Operator, OperatorChange } from '../../../store/operators/operator-tables.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid, refused } from '../fault.ts'
 import { changeGrants, refuseBeyond } from './grants.ts'
@@ -121,11 +122,12 @@ export const operators = {
     const kept = input.replace ? [] : operator.grants
     const grants = role === undefined ? operator.grants : await changeGrants(context, kept, { role, projects })
     refuseBeyond(context, grants, `To change ${operator.name} so`)
-    return change(context, 'operators.edit', loaded, {
+    const after = await change(context, 'operators.edit', loaded, {
       name: rename ?? operator.name,
       displayName: input.displayName ?? operator.displayName,
       grants,
     })
+    return { ...after, nodes: role === undefined ? null : await confirmReach(context) }
   }),
   enable: operations.operators.enable.handler(async ({ context, input }) => {
     const loaded = await load(context, input.name)
@@ -134,8 +136,9 @@ export const operators = {
   }),
   disable: operations.operators.disable.handler(async ({ context, input }) => {
     const loaded = await load(context, input.name)
-    if (loaded.operator.state === 'disabled') return loaded.before
-    return change(context, 'operators.disable', loaded, { state: 'disabled' })
+    const isDone = loaded.operator.state === 'disabled'
+    const after = isDone ? loaded.before : await change(context, 'operators.disable', loaded, { state: 'disabled' })
+    return { ...after, nodes: await confirmReach(context) }
   }),
   link: operations.operators.link.handler(async ({ context, input }) => {
     const { operator } = await load(context, input.name)
@@ -149,15 +152,16 @@ export const operators = {
     const oidc = before.signs_in_with.filter((way) => way === 'oidc')
     const after = { ...before, signs_in_with: oidc }
     const line = { operation: 'operators.reset', resource: resource(operator), before, after }
-    return makeLink(context, operator, async (link) => {
+    const made = await makeLink(context, operator, async (link) => {
       await audited(context, line).operators.reset(operator.id, link, link.createdAt)
     })
+    return { ...made, nodes: await confirmReach(context) }
   }),
   remove: operations.operators.remove.handler(async ({ context, input }) => {
     const { operator, before } = await load(context, input.name)
     await refuseLastOwner(context, operator)
     const line = { operation: 'operators.remove', resource: resource(operator), before, after: null }
     await audited(context, line).operators.remove(operator.id)
-    return { id: operator.id, name: operator.name, removed: true as const }
+    return { id: operator.id, name: operator.name, removed: true as const, nodes: await confirmReach(context) }
   }),
 }

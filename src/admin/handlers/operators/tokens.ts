@@ -113,6 +113,6 @@ export const tokens = {
     const { token, before } = await loadOwn(context, input.name)
     const line = { operation: 'tokens.remove', resource: resource(token), before, after: null }
     await audited(context, line).tokens.remove(token.id)
-    return { id: token.id, name: token.name, removed: true as const }
+    return { id: token.id, name: token.name, removed: true as const, nodes: await confirmReach(context) }
   }),
 }

@@ -1,8 +1,11 @@
 import { useCallback, useState } from 'react'
+import { describeMissing } from '../../../admin/contract/show-reach.ts'
 import { callOperation } from '../client/admin.ts'
 import { type Fault, faultOf } from '../client/fault.ts'
 import { refreshConfiguration } from '../client/queries.ts'
 import { operationNamed } from '../contract/operations.ts'
+import { titleOf } from './operation-button.tsx'
+import { toast } from './toast-store.ts'
 
 export interface OperationCall {
   busy: boolean
@@ -24,6 +27,8 @@ export function useOperation(name: string): OperationCall {
       try {
         const answer = await callOperation(path, input)
         if (meta.effect !== 'read') void refreshConfiguration()
+        const missing = describeMissing(name, answer)
+        if (missing !== null) toast({ tone: 'bad', title: titleOf(meta.summary), text: missing })
         return answer ?? {}
       } catch (error) {
         setFault(faultOf(error))
