@@ -11,6 +11,8 @@ export type CountedRow = ScannedRow | SumRow
 export interface GroupName {
   id: string
   name: string
+  /** Of a key, with its project and environment: others may have keys of the same name. */
+  whole?: string
 }
 
 /** The groups that a record counts in: one, or with tags one for each of them. A group of keys is one key, whatever it was called. */
@@ -46,9 +48,17 @@ export function isOfLabel(by: StatsBy): boolean {
 type LabelGroup = 'key' | 'model' | 'provider' | 'project' | 'environment'
 
 function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupName {
-  return by === 'key'
-    ? { id: labels?.key_id ?? noGroup, name: labels?.key_name ?? noGroup }
-    : plain(labels?.[by] ?? noGroup)
+  if (by !== 'key') return plain(labels?.[by] ?? noGroup)
+  if (labels?.key_id == null) return plain(noGroup)
+  const { key_id: id, key_name: name, project, environment } = labels
+  return { id, name: name ?? noGroup, whole: [project, environment, name].join('/') }
+}
+
+/** Of groups with the same names each says which it is. */
+export function tellApart<Group extends { names: string[]; wholes: string[] }>(groups: readonly Group[]): Group[] {
+  const counts = new Map<string, number>()
+  for (const { names } of groups) counts.set(names.join('\n'), (counts.get(names.join('\n')) ?? 0) + 1)
+  return groups.map((group) => (counts.get(group.names.join('\n')) === 1 ? group : { ...group, names: group.wholes }))
 }
 
 function plain(name: string): GroupName {

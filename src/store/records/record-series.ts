@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
-import { type CountedRow, countOf, groupsOf } from './record-groups.ts'
+import { type CountedRow, countOf, type GroupName, groupsOf, tellApart } from './record-groups.ts'
 import { isShadow, type RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
 import { longestWithin, momentOf } from './sum-spans.ts'
@@ -59,11 +59,11 @@ async function busiestGroups(
   const busiest = [...(await countGroups(source, filter, by))].sort(
     ([one, left], [other, right]) => right.count - left.count || one.localeCompare(other),
   )
-  return new Map(busiest.slice(0, most).map(([id, { name }]) => [id, name]))
+  const named = tellApart(busiest.map(([id, { name, whole }]) => ({ id, names: [name], wholes: [whole ?? name] })))
+  return new Map(named.slice(0, most).map(({ id, names }) => [id, names.join()]))
 }
 
-interface GroupCount {
-  name: string
+interface GroupCount extends Pick<GroupName, 'name' | 'whole'> {
   count: number
   /** The latest label: a key that was renamed has several. */
   label: number
@@ -78,11 +78,11 @@ async function countGroups(
   const scan = { longest: 'ever', by: [by], withLatencies: false } as const
   for await (const { rows, labels } of source.totals(filter, scan))
     for (const row of rows)
-      for (const { id, name } of groupsOf(row, labels.get(row.label), by)) {
-        const group = groups.get(id) ?? { name, count: 0, label: row.label }
+      for (const { id, ...name } of groupsOf(row, labels.get(row.label), by)) {
+        const group = groups.get(id) ?? { ...name, count: 0, label: row.label }
         groups.set(id, group)
         if (!isShadow(labels, row)) group.count += countOf(row)
-        if (row.label > group.label) Object.assign(group, { name, label: row.label })
+        if (row.label > group.label) Object.assign(group, { ...name, label: row.label })
       }
   return groups
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, StatsBy, StatsRow } from '../api.ts'
 import { throwIfStopped } from '../cancellation.ts'
 import type { RecordLabelsRow } from '../schema.ts'
-import { type CountedRow, type GroupName, groupsOf, isOfLabel } from './record-groups.ts'
+import { type CountedRow, type GroupName, groupsOf, isOfLabel, tellApart } from './record-groups.ts'
 import type { RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
 
@@ -15,7 +15,7 @@ const collator = new Intl.Collator()
 
 /**
  * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
- * engines. A group of keys is one key, under its latest name. What has no such field counts under `-`. A record with
+ * engines. A group of keys is one key, under its latest name, with its scope where others have that name. What has no such field counts under `-`. A record with
  * several tags counts under each of them.
  */
 export async function recordStats(
@@ -46,7 +46,7 @@ export async function recordStats(
     }
   }
   const rows: StatsRow[] = []
-  for (const [id, { names, adder }] of groups) {
+  for (const { id, names, adder } of ways.includes('key') ? tellApart([...groups.values()]) : groups.values()) {
     rows.push({ id, group: names.join(', '), groups: names, ...adder.finish() })
     if (rows.length % finishedAtOnce !== 0) continue
     await nextTurn()
@@ -62,7 +62,10 @@ export async function recordStats(
 }
 
 interface Group {
+  id: string
   names: string[]
+  /** For `tellApart`. */
+  wholes: string[]
   /** The latest label, whose name a key has that was renamed. */
   label: number
   adder: RecordAdder
@@ -77,9 +80,10 @@ function findGroups(
   return combine(ways.map((way) => groupsOf(row, labels.get(row.label), way))).map((found) => {
     const id = found.map((one) => one.id).join('\n')
     const names = found.map(({ name }) => name)
-    const group = groups.get(id) ?? { names, label: row.label, adder: new RecordAdder() }
+    const wholes = ways.includes('key') ? found.map(({ name, whole }) => whole ?? name) : names
+    const group = groups.get(id) ?? { id, names, wholes, label: row.label, adder: new RecordAdder() }
     groups.set(id, group)
-    if (row.label > group.label) Object.assign(group, { names, label: row.label })
+    if (row.label > group.label) Object.assign(group, { names, wholes, label: row.label })
     return group
   })
 }

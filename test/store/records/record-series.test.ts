@@ -184,6 +184,23 @@ describe('series', () => {
     expect(await store.records.stats({ limit: 1 }, 'key')).toMatchObject([{ id: 'key_1', group: 'third', requests: 3 }])
   })
 
+  it('names keys of one name with their scope', async () => {
+    const of = (id: string, name: string, project: string) => at(0, { key: { id, name }, project })
+    const store = await storeWith([of('key_1', 'app', 'search'), of('key_2', 'app', 'data'), of('key_3', 'ci', 'data')])
+    const names = (rows: readonly { group: string }[]) => rows.map(({ group }) => group).sort()
+    const apart = ['ci', 'data/production/app', 'search/production/app']
+    expect(names(await store.records.stats({ limit: 1 }, 'key'))).toEqual(apart)
+    expect(names(await store.records.series(filter, { ...question, by: 'key' }))).toEqual(apart)
+    expect(names(await store.records.stats({ limit: 1 }, ['key', 'model']))).toEqual(
+      apart.map((name) => `${name}, gpt-4o-mini`),
+    )
+    expect(names(await store.records.stats({ limit: 1 }, ['project', 'key']))).toEqual([
+      'data, app',
+      'data, ci',
+      'search, app',
+    ])
+  })
+
   it('ends when nobody waits for it any more', async () => {
     const store = await storeWith(Array.from({ length: 4500 }, (_, index) => at(index)))
     const leave = new AbortController()
