@@ -141,7 +141,10 @@ const defaultProvider: WhyLeft = [
 /** By the setting's name, or its section's. */
 const explanations: Record<string, WhyLeft> = {
   master_key: ['the gateway has no master key', 'Create keys: spgw keys create --name NAME'],
-  database_url: ['the gateway keeps its state in a file of its own', 'Nothing to do.'],
+  database_url: [
+    'keys, teams and their budgets in that database are not in this file',
+    'Make a project for each team (spgw projects add), a policy with its budget, and keys.',
+  ],
   retry_policy: ['retries are a number for each route', 'Set it on the route: spgw routes edit MODEL --retries N'],
   allowed_fails: ['targets are paused automatically after failures', 'Nothing to do.'],
   cooldown_time: ['targets are paused automatically after failures', 'Nothing to do.'],
@@ -180,7 +183,10 @@ const explanations: Record<string, WhyLeft> = {
   mcp_servers: ['MCP traffic is not supported', 'Call those servers directly, or keep that gateway for them.'],
   pass_through_endpoints: ['paths of other APIs are not supported', 'Let clients call that server directly.'],
   telemetry: ['the gateway reports its use to nobody', 'Nothing to do.'],
-  store_model_in_db: ['the gateway always stores routes', 'Nothing to do.'],
+  store_model_in_db: [
+    'models that were added in its interface are not in this file',
+    'Add a route for each: spgw routes add MODEL --provider NAME',
+  ],
   environment_variables: ['files contain no variables', 'Set them in the environment of the command that applies.'],
   files_settings: defaultProvider,
   finetune_settings: defaultProvider,
