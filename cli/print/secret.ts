@@ -53,9 +53,20 @@ async function renderNote(output: unknown, gateway: GatewayClient): Promise<stri
     typeof project === 'string' && typeof environment === 'string'
       ? ` Project ${project}, environment ${environment}.`
       : ''
+  if (scope !== '' && (await hasNoRoute(gateway, { project, environment })))
+    return `Shown only once.${scope} No route is there yet, so it can use no model. Add one:\n  spgw routes add MODEL --provider NAME -p ${project} -e ${environment}\n`
   const url = await urlOf(gateway, 'gateway_url')
   if (url === null) return `Shown only once.${scope}\n`
   return `Shown only once.${scope} Try it:\n  curl ${url}/v1/models -H "Authorization: Bearer $KEY"\n`
+}
+
+async function hasNoRoute(gateway: GatewayClient, scope: Record<string, unknown>): Promise<boolean> {
+  try {
+    const routes = await gateway.call(['routes', 'list'], scope)
+    return Array.isArray(routes) && routes.length === 0
+  } catch {
+    return false
+  }
 }
 
 /** Only for the note: the key is made and printed already, so a failure here must not look like one of the command. */

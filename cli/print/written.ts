@@ -62,7 +62,10 @@ export async function describeWritten(
   const facts = await factsOf(operation, output, gateway, view).catch(() => null)
   return {
     line: writeDone(`${done}${facts === null ? '' : `: ${facts}`}`, view),
-    next: describeMissing(operation, output) ?? nextStep(operation, name, output),
+    next:
+      describeMissing(operation, output) ??
+      nextStep(operation, name, output) ??
+      (await nextOf(operation, name, output, gateway)),
   }
 }
 
@@ -170,7 +173,7 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'routes.add': `Next, try it: spgw routes test '${name}'${scope}`,
     'routes.disable': `To undo: spgw routes enable '${name}'${scope}`,
     'policies.add': isAttached(output)
-      ? whereUseIsShown(output, name)
+      ? null
       : `It applies to nothing yet. Next: spgw policies edit ${name} --attach workspace|project:P|key:NAME`,
     'prices.set': 'Earlier requests keep their cost. To change it: spgw cost recompute --since 30d',
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
@@ -181,16 +184,32 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
   return steps[operation] ?? null
 }
 
-const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'
-
-/** null: nothing of it is used up. */
-function whereUseIsShown(policy: unknown, name: string): string | null {
-  const isBudget = hasBudget(policy)
-  if (!isBudget && !hasAmount(policy, ['rpm', 'tpm', 'concurrency'])) return null
-  return `To see what is used of it: spgw policies usage ${name}${isBudget ? alertHint : ''}`
+/** Where only the gateway knows what is next. */
+async function nextOf(
+  operation: string,
+  name: string,
+  output: unknown,
+  gateway: GatewayClient,
+): Promise<string | null> {
+  if (operation !== 'policies.add') return null
+  const isBudget = hasBudget(output)
+  if (!isBudget && !hasAmount(output, ['rpm', 'tpm', 'concurrency'])) return null
+  const hint = isBudget && !(await isReported(gateway)) ? alertHint : ''
+  return `To see what is used of it: spgw policies usage ${name}${hint}`
 }
 
-export function hasBudget(policy: unknown): boolean {
+const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'
+
+/** Whether an alert tells somebody of budgets. */
+async function isReported(gateway: GatewayClient): Promise<boolean> {
+  const alerts = await gateway.call(['alerts', 'list'], {}).catch(() => [])
+  return (
+    Array.isArray(alerts) &&
+    alerts.some((alert) => valueAt(alert, 'active') === true && [valueAt(alert, 'on')].flat().includes('budget'))
+  )
+}
+
+function hasBudget(policy: unknown): boolean {
   return hasAmount(policy, ['budget_usd_day', 'budget_usd_month', 'budget_tokens_day', 'budget_tokens_month'])
 }
 

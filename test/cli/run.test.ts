@@ -273,6 +273,19 @@ describe('a key shown once', () => {
     )
   })
 
+  it('says of a new key that no route is where it belongs', async () => {
+    const made = { key: 'sp_live_new', project: 'search', environment: 'lab' }
+    const told = async (routes: object[]) => {
+      const gateway = { 'keys.create': () => made, 'routes.list': () => routes, status: () => ({ gateway_url: 'http://g' }) }
+      return (await runLine(['keys', 'create', '--name', 'x'], { gateway })).io.err()
+    }
+    expect(await told([])).toBe(
+      'Shown only once. Project search, environment lab. No route is there yet, so it can use no model. Add one:\n' +
+        '  spgw routes add MODEL --provider NAME -p search -e lab\n',
+    )
+    expect(await told([{ model: 'gpt-4o' }])).toContain('Try it:')
+  })
+
   it('is one document with --json, and printed even if the note cannot be made', async () => {
     const json = await runLine(['keys', 'create', '--name', 'ci', '--json'], { gateway })
     expect([JSON.parse(json.io.out()), json.io.err()]).toEqual([key, ''])

@@ -91,6 +91,18 @@ describe('after a write', () => {
     expect(await told({ attached_to: [] })).toContain('It applies to nothing yet.')
   })
 
+  it('of a budget does not ask for an alert that is there', async () => {
+    const alert = { name: 'ops', active: true, on: ['budget', 'disk'] }
+    const told = async (more: object) => {
+      const made = { name: 'safe', attached_to: ['workspace'], budget_usd_day: 5 }
+      const alerts = { 'alerts.list': () => [{ ...alert, ...more }], 'policies.add': () => made }
+      return (await runLine(['policies', 'add', 'safe'], { gateway: alerts })).io.err()
+    }
+    expect(await told({})).toBe('To see what is used of it: spgw policies usage safe\n')
+    expect(await told({ active: false })).toContain('spgw alerts add')
+    expect(await told({ on: ['disk'] })).toContain('spgw alerts add')
+  })
+
   it.each([
     ['rename', 'acme'],
     ['edit', '--time-zone', 'Europe/Berlin'],
