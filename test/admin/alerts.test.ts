@@ -22,6 +22,8 @@ describe('alerts', () => {
     expect(quiet).toMatchObject({ url: 'https://ops.example.com/other', on: ['errors'], active: false })
 
     const hook = 'https://hooks.slack.com/services/T0/B0/abc'
+    expect(await refusal(client.alerts.add({ name: 'chat', url: hook }))).toMatchObject({ code: 'invalid' })
+    expect(await refusal(client.alerts.edit({ name: 'pager', url: hook }))).toMatchObject({ code: 'invalid' })
     const chat = await client.alerts.add({ name: 'chat', url: hook, format: 'slack' })
     expect(chat).toMatchObject({ url: 'https://hooks.slack.com/…', secret: null })
     await client.alerts.edit({ name: 'chat', url: `${hook}d` })

@@ -65,7 +65,7 @@ function refuseInactive({ name, active }: Alert): void {
 export const alerts = {
   add: operations.alerts.add.handler(async ({ context, input }) => {
     const { name, url, format } = input
-    checkUrl(url)
+    checkUrl(url, format)
     if ((await context.store.alerts.find(name)) !== null)
       throw conflict(`The alert ${name} already exists.`, `Choose another name, or: spgw alerts edit ${name}`)
     const id = newId('alr')
@@ -102,7 +102,7 @@ export const alerts = {
       active: input.active ?? alert.active,
     }
     if (input.url !== undefined) {
-      checkUrl(input.url)
+      checkUrl(input.url, alert.format)
       const { secret } = openReceiver(context, alert)
       change.sealed = sealReceiver(context, alert.id, { url: input.url, secret })
       change.shownUrl = shownUrl(input.url, alert.format)

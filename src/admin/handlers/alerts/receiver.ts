@@ -11,7 +11,7 @@ export interface SealedReceiver {
 }
 
 /** Any address but those that belong to the machine or its cloud; where a name leads is checked with each call. */
-export function checkUrl(url: string): void {
+export function checkUrl(url: string, format: Alert['format']): void {
   const parsed = URL.parse(url)
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || url.length > 2000)
     throw invalid('The URL is not an http or https address.', 'Write it as https://hooks.example.com/path.')
@@ -20,6 +20,9 @@ export function checkUrl(url: string): void {
   // A form that starts from what is shown may bring it back.
   if (url.includes('…'))
     throw invalid('The URL is shown shortened, and is not whole.', 'Give all of it, or leave the URL as it is.')
+  // It refuses all else, and its path, which would be shown, is what keeps others from posting there.
+  if (parsed.hostname === 'hooks.slack.com' && format !== 'slack')
+    throw invalid('hooks.slack.com takes only messages of format slack.', 'Choose it: --format slack.')
   const { refused: reason } = evaluateHost(parsed.hostname, true)
   if (reason !== null) throw invalid(reason, 'Give the URL of a receiver that is not link-local.')
 }

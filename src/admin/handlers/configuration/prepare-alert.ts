@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { describeUnset } from '../../../core/variables.ts'
 import type { ManifestEntry, ManifestResource } from '../../../manifest/resource.ts'
+import type { Alert } from '../../../store/api.ts'
 import { checkUrl, shownUrl } from '../alerts/receiver.ts'
 import type { AdminContext } from '../context.ts'
 import type { ManifestProblems } from './manifest-problems.ts'
@@ -31,16 +32,16 @@ export function prepareAlert(
   } else if (url === null) {
     if (current === null) found.problems.push({ place, message: `alert ${name}: a new alert needs its url` })
   } else {
-    const reason = refusalOf(url)
+    const reason = refusalOf(url, format)
     if (reason === null) fields.url = { fingerprint: keyring.fingerprint(url), shown: shownUrl(url, format) }
     else found.problems.push({ place: at, message: `alert ${name}: ${reason}` })
   }
   return prepared
 }
 
-function refusalOf(url: string): string | null {
+function refusalOf(url: string, format: Alert['format']): string | null {
   try {
-    checkUrl(url)
+    checkUrl(url, format)
     return null
   } catch (error) {
     if (!(error instanceof ORPCError)) throw error
