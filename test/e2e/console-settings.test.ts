@@ -66,6 +66,8 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await form.getByLabel('Allowed models').fill('gpt-4o-mini*')
     await form.getByLabel('Requests a minute').fill('60')
     await form.getByLabel('Applies to').fill('project:default')
+    await form.getByRole('button', { name: 'Add rule' }).click()
+    await form.getByLabel('Action').selectOption('Flag')
     await form.getByText('More settings').click()
     await form.getByLabel('Max body').fill('1MB')
     await form.getByLabel('Body capture').selectOption('redacted')
@@ -87,6 +89,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
         allow_models: ['gpt-4o-mini*'],
         deny_models: ['o1'],
         max_body_bytes: 1_000_000,
+        content_rules: [{ name: 'email-addresses', detector: 'email-addresses', action: 'flag' }],
         rpm: null,
         capture: null,
       })

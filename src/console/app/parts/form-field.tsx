@@ -25,6 +25,8 @@ export interface FormFieldProps {
   autoFocus?: boolean
   /** The form edits a record: unchanged fields keep their values. */
   isEdit?: boolean
+  /** In place of the control that follows from the field's type: a group of its own. */
+  control?: ((props: ControlProps) => ReactNode) | undefined
 }
 
 const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> = {
@@ -40,8 +42,8 @@ export function FormField(props: FormFieldProps) {
   const id = useId()
   const name = label ?? field.label ?? labelOf((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
-  const Control = controlOf(props)
-  const isGroup = Control === PairsControl || (field.shape === 'list' && field.choices !== null)
+  const Control = props.control ?? controlOf(props)
+  const isGroup = props.control !== undefined || Control === PairsControl || (field.shape === 'list' && field.choices !== null)
   const describedBy = `${id}-hint ${id}-error`
   const hint = <Hint {...props} id={id} />
   const fault = (
@@ -73,7 +75,7 @@ export function FormField(props: FormFieldProps) {
   )
 }
 
-type ControlProps = FormFieldProps & { id: string }
+export type ControlProps = FormFieldProps & { id: string }
 
 function controlOf({ field, suggestions, choices }: FormFieldProps) {
   if (field.syntax === 'files') return LinesControl

@@ -5,7 +5,7 @@ import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
 import { useFormErrors, useOpenedForm } from './field-errors.ts'
-import { type FieldChoice, FormField } from './form-field.tsx'
+import { type ControlProps, type FieldChoice, FormField } from './form-field.tsx'
 import { clearName, type FormValues, inputOf, problemsOf, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
 
@@ -28,6 +28,8 @@ export interface OperationFormProps {
   choices?: Record<string, readonly FieldChoice[]>
   labels?: Record<string, string>
   hints?: Record<string, ReactNode>
+  /** Of fields that are edited by more than a text. */
+  controls?: Record<string, (props: ControlProps) => ReactNode>
   /** The word on the button. */
   submit: string
   /** Until what it gives settles, the form is busy. */
@@ -73,6 +75,7 @@ export function OperationForm(props: OperationFormProps) {
       choices={props.choices?.[field.name]}
       label={props.labels?.[field.name]}
       hint={props.hints?.[field.name]}
+      control={props.controls?.[field.name]}
     />
   )
   const isFolded = ({ name }: DerivedField) => props.folded?.includes(name) === true

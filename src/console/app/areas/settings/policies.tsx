@@ -20,6 +20,7 @@ import { usePolicyUsage } from '../keys/key-usage.ts'
 import { UncountedBudgets } from '../keys/uncounted-budgets.tsx'
 import type { Key, Policy } from '../outputs.ts'
 import { pluralize } from '../units.ts'
+import { ContentRulesField } from './content-rules-field.tsx'
 import { inputOfPolicy, policyFields, projectsOfPolicy } from './policy-fields.ts'
 import { PolicySection } from './policy-section.tsx'
 import { TryRules } from './try-rules.tsx'
@@ -233,7 +234,9 @@ function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): voi
       attach: 'The workspace, projects, environments or keys. Keys that choose this policy have it too',
       allowModels: 'Choose models of routes, or type names and patterns. Empty: all models',
       denyModels: 'Denied even if they are allowed elsewhere',
+      contentRules: 'What to block, redact or flag in prompts and answers',
     },
+    controls: { contentRules: ContentRulesField },
   }
   return policy === null ? (
     <OperationForm operation="policies.add" {...shared} submit="Add policy" onDone={done} onCancel={onClose} />

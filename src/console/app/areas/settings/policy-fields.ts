@@ -12,6 +12,7 @@ const usual: readonly string[] = [
   'tpm',
   'concurrency',
   'allowModels',
+  'contentRules',
 ]
 const others = Object.keys(policyRules).filter((name) => !usual.includes(name))
 export const policyFields = { fields: usual, folded: [...others, 'clear', 'force'] }
