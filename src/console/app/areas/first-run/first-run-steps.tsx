@@ -92,7 +92,10 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
       fields={['model', 'provider']}
       needed={['provider']}
       suggestions={{ model: names, provider: providers.map(({ name }) => name) }}
-      hints={{ model: 'The model name that clients send. * matches any text.' }}
+      hints={{
+        model: 'The name that clients send and the provider knows. * matches any text.',
+        provider: 'Where its requests are sent. A name of your own for a model is set under Routing.',
+      }}
       submit="Add route"
       onDone={() => {}}
     />
