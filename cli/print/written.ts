@@ -209,7 +209,7 @@ async function isReported(gateway: GatewayClient): Promise<boolean> {
   )
 }
 
-function hasBudget(policy: unknown): boolean {
+export function hasBudget(policy: unknown): boolean {
   return hasAmount(policy, ['budget_usd_day', 'budget_usd_month', 'budget_tokens_day', 'budget_tokens_month'])
 }
 
