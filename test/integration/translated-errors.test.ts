@@ -105,6 +105,9 @@ describe('an error of another vendor is of the class that the client knows', () 
         expect(`${name} ${Reflect.get(error, 'status')}`).toBe(expected)
         expect(error.message).toContain(said)
         if (answer.status === 429) expect(headers.get('retry-after')).toBe('7')
+        // The record says what the provider answered, whatever status the client has.
+        const record = await gateway.record(headers.get('x-sp-request-id') ?? '')
+        expect(record.error?.message).toBe(`The provider answered ${answer.status}.`)
       }
     }
   })

@@ -225,11 +225,10 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
     answer.attempt.outcome = body.code
     return reject(arrival, body)
   }
-  if (arrival.reply.opened) {
-    const reason = `The provider answered ${head.status} after the stream was opened.`
-    return reject(arrival, fault('provider_bad_response', reason))
-  }
-  const message = `The provider answered ${head.status}.`
+  // The client may get another in its own format.
+  const said = `The provider answered ${answer.attempt.status ?? head.status}`
+  if (arrival.reply.opened) return reject(arrival, fault('provider_bad_response', `${said} after the stream was opened.`))
+  const message = `${said}.`
   const error = { code: 'provider_error', origin: 'provider', message } as const
   // A retry may have been planned, but could not be made.
   answer.attempt.outcome = 'passed'
