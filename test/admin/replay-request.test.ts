@@ -147,6 +147,17 @@ describe('a request that is sent again', () => {
     expect(line?.after).toEqual({ request: record.id, model: 'other', key: 'second', provider: 'azure' })
   })
 
+  it('shows why it failed in place of a text', async () => {
+    const { gateway, record } = await startWith()
+    const error = { code: 'policy_denied', origin: 'policy', message: 'It has no price.' } as const
+    answerWith(gateway, '', sampleRecord({ status: 403, error, tokens: null, cost: null }))
+    expect((await replay(gateway, { id: record.id })).at(-1)).toMatchObject({
+      before: { answer: 'Hello.' },
+      after: { answer: 'policy_denied: It has no price.' },
+      text: expect.stringMatching(/The texts differ/),
+    })
+  })
+
   it('is compared with nothing where no answer began', async () => {
     const { gateway, record } = await startWith()
     answerWith(gateway, '', null)

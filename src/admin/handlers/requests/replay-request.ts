@@ -141,7 +141,13 @@ async function findAgain({ runtime, store }: AdminContext, id: string): Promise<
   return store.records.get(id)
 }
 
-function describe(record: RequestRecord, answer: string | null): Compared {
+/** Of one that failed without a text, a person reads why. */
+function readableOf({ error }: RequestRecord, answer: string | null): string | null {
+  return answer || (error === null ? answer : `${error.code}: ${error.message}`)
+}
+
+function describe(record: RequestRecord, text: string | null): Compared {
+  const answer = readableOf(record, text)
   const { id, status, model, provider, upstream_model, duration_ms, first_byte_ms, tokens, cost } = record
   const used = { input: tokens?.input ?? null, output: tokens?.output ?? null, cost_usd: cost?.usd ?? null }
   const figures = { duration_ms, first_byte_ms, ...used }
