@@ -276,7 +276,11 @@ describe('a key shown once', () => {
   it('says of a new key that no route is where it belongs', async () => {
     const made = { key: 'sp_live_new', project: 'search', environment: 'lab' }
     const told = async (routes: object[]) => {
-      const gateway = { 'keys.create': () => made, 'routes.list': () => routes, status: () => ({ gateway_url: 'http://g' }) }
+      const gateway = {
+        'keys.create': () => made,
+        'routes.list': () => routes,
+        status: () => ({ gateway_url: 'http://g' }),
+      }
       return (await runLine(['keys', 'create', '--name', 'x'], { gateway })).io.err()
     }
     expect(await told([])).toBe(

@@ -227,7 +227,8 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   }
   // The client may get another in its own format.
   const said = `The provider answered ${answer.attempt.status ?? head.status}`
-  if (arrival.reply.opened) return reject(arrival, fault('provider_bad_response', `${said} after the stream was opened.`))
+  if (arrival.reply.opened)
+    return reject(arrival, fault('provider_bad_response', `${said} after the stream was opened.`))
   const message = `${said}.`
   const error = { code: 'provider_error', origin: 'provider', message } as const
   // A retry may have been planned, but could not be made.

@@ -43,7 +43,8 @@ export function FormField(props: FormFieldProps) {
   const name = label ?? field.label ?? labelOf((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
   const Control = props.control ?? controlOf(props)
-  const isGroup = props.control !== undefined || Control === PairsControl || (field.shape === 'list' && field.choices !== null)
+  const isGroup =
+    props.control !== undefined || Control === PairsControl || (field.shape === 'list' && field.choices !== null)
   const describedBy = `${id}-hint ${id}-error`
   const hint = <Hint {...props} id={id} />
   const fault = (

@@ -43,11 +43,11 @@ export const wordOf = ({ detector }: ContentRule): string => detector ?? ownPatt
 export function lookFor(row: RuleRow, word: string, rows: readonly RuleRow[]): RuleRow {
   const { rule } = row
   const own = wordOf(rule)
-  const isGiven = rule.name !== own && !(rule.name.startsWith(`${own}-`) && /^\d+$/.test(rule.name.slice(own.length + 1)))
+  const isGiven =
+    rule.name !== own && !(rule.name.startsWith(`${own}-`) && /^\d+$/.test(rule.name.slice(own.length + 1)))
   const others = rows.filter(({ key }) => key !== row.key)
   const name = isGiven ? rule.name : freeName(word, others)
-  const what =
-    word === ownPattern ? { detector: null, pattern: rule.pattern ?? '' } : { detector: word, pattern: null }
+  const what = word === ownPattern ? { detector: null, pattern: rule.pattern ?? '' } : { detector: word, pattern: null }
   return { ...row, rule: { ...rule, ...what, name } }
 }
 

@@ -121,7 +121,12 @@ function RuleFields({ row: { rule }, number, onLookFor, onChange, onRemove }: Ru
         ))}
       </Choice>
       {rule.detector === null ? (
-        <Text label="Pattern (RE2 syntax)" wide value={rule.pattern ?? ''} onChange={(pattern) => onChange({ pattern })} />
+        <Text
+          label="Pattern (RE2 syntax)"
+          wide
+          value={rule.pattern ?? ''}
+          onChange={(pattern) => onChange({ pattern })}
+        />
       ) : null}
       <Choice
         label="In"
@@ -145,12 +150,7 @@ function RuleFields({ row: { rule }, number, onLookFor, onChange, onRemove }: Ru
           Put it back in the answer
         </label>
       ) : null}
-      <IconButton
-        small
-        label={`Remove rule ${number}`}
-        icon={<X size={14} aria-hidden="true" />}
-        onClick={onRemove}
-      />
+      <IconButton small label={`Remove rule ${number}`} icon={<X size={14} aria-hidden="true" />} onClick={onRemove} />
     </li>
   )
 }
