@@ -18,12 +18,17 @@ export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatc
     if (to !== name) rename(spans, to, edits)
   }
   if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
-  edits.push(...promptEdits(change, inspection.modelSpans))
+  edits.push(...promptEdits(change, namesIn(inspection)))
   if (change.cap !== undefined) {
     const { limits, most, written } = change.cap
     edits.push(...capOutput(body, limits, most, written), ...capFallbacks(body, inspection, most))
   }
   return applyEdits(body, edits)
+}
+
+function namesIn({ modelSpans, additionalModels }: Inspection): readonly Span[] {
+  if (additionalModels === undefined) return modelSpans
+  return [...modelSpans, ...additionalModels.flatMap(({ spans }) => spans)]
 }
 
 /** Models to fall back to may answer no longer than the one that is asked. */

@@ -56,6 +56,17 @@ describe('models that a call names besides its own', () => {
     expect(patched(['B', 'C'])).toBe('{"model":"new","models":["new","B"],"tools":[{"model":"B"},{"model":"C"}]}')
   })
 
+  it('are no texts that content rules change, so that no name is written twice', () => {
+    const body = Buffer.from('{"model":"a","models":["b"],"x":"b"}')
+    const lane = findLane(chat)!
+    const { found } = inspect(chat, body.toString())
+    if (isFault(found)) throw new Error(found.message)
+    const [span] = found.additionalModels?.[0]?.spans ?? []
+    const contentEdits = [span!, { start: 32, end: 35 }].map((each) => ({ span: each, text: '"[P_1]"' }))
+    const change = { renameTo: null, renameAdditionalTo: ['B'], askForUsage: false, contentEdits }
+    expect(lane.patchBody(body, found, change).toString()).toBe('{"model":"a","models":["B"],"x":"[P_1]"}')
+  })
+
   it('may answer where they are to fall back to, and not where a tool has them', () => {
     const { found } = inspect(chat, '{"model":"a","models":["b","c"],"tools":[{"model":"c"},{"model":"d"}]}')
     const additional = isFault(found) ? [] : (found.additionalModels ?? [])
