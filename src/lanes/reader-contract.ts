@@ -38,6 +38,8 @@ export interface AnswerReader {
   usageDetail(): UsageDetail | null
   /** What `usage` leaves out: of other models that worked for the same answer, each call by itself. Absent: no such answer has any. */
   beside?(): readonly TurnUsage[]
+  /** Its vendor charges nothing for it, whatever it reports. Absent: every answer is charged. */
+  isFree?(): boolean
   seen(): AnswerFacts
   /**
    * Whether an answer that ends without usage may be estimated by its content events: they are text, about a token

@@ -93,6 +93,14 @@ describe('cost recompute', () => {
     expect(await recompute(gateway)).toMatchObject({ checked: 1, changed: 1, after_usd: 0.506 })
   })
 
+  it('leaves a refusal that its vendor does not charge', async () => {
+    const free = { rule: 'refusal', verdict: 'note', text: 'it charges nothing' } as const
+    const refused = { upstream_model: 'house', cost: { usd: 0, price_version: 'old' }, routing_signals: [free] }
+    const gateway = await gatewayWith([refused])
+    await gateway.client.prices.set({ model: 'house', input: 2, output: 10 })
+    expect(await recompute(gateway)).toMatchObject({ checked: 1, changed: 0, after_usd: 0 })
+  })
+
   it('leaves connections whose turns asked several models, and says how many there are', async () => {
     const turns = { rule: 'turns', verdict: 'note', text: 'several models' } as const
     const socket = { status: 101, upstream_model: 'house', cost: { usd: 0.5, price_version: 'old' } }
@@ -101,7 +109,7 @@ describe('cost recompute', () => {
     expect(await recompute(gateway)).toMatchObject({
       ...{ checked: 2, changed: 1, unpriced: 0, several_models: 1, before_usd: 1, after_usd: 0.503 },
       kept: [
-        'the cost of a connection stays as booked, since its turns asked several models and only their sum is recorded',
+        'the cost of a request stays as booked, since several models worked for it and only their sum is recorded',
       ],
     })
   })

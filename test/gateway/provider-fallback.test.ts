@@ -248,3 +248,29 @@ describe('a limit of its own of a model to fall back to', () => {
     expect((await post({ fallbacks: [{ model: 'claude-opus-4-8', max_tokens: 4000 }] })).status).toBe(200)
   })
 })
+
+describe('a refusal', () => {
+  const details = { type: 'refusal', category: 'cyber', explanation: 'It could do harm.' }
+  const refused = (output: number) => ({
+    ...whole('claude-fable-5', counts(412, output)),
+    ...{ content: [], stop_reason: 'refusal', stop_details: details },
+  })
+
+  it('costs nothing where the model has written nothing, and its record says so', async () => {
+    const free = { tokens: { input: 412, output: 0 }, cost: { usd: 0, price_version: 'v1' }, estimate_error: null }
+    const record = await ask({}, refused(0))
+    expect(record).toMatchObject({ ...free, attempts: [{ cost: { usd: 0 } }] })
+    expect(record.routing_signals.map(({ rule }) => rule)).toContain('refusal')
+    const streamed = await ask({ stream: true }, [
+      { type: 'message_start', message: { ...refused(1), stop_reason: null, stop_details: null } },
+      { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details: details }, usage: { output_tokens: 0 } },
+      { type: 'message_stop' },
+    ])
+    expect(streamed).toMatchObject(free)
+  })
+
+  it('costs what any answer does once something was written', async () => {
+    const record = await ask({}, refused(10))
+    expect(record).toMatchObject({ cost: { usd: 0.00462 } })
+  })
+})

@@ -160,7 +160,8 @@ export abstract class AnswerFlow implements AnswerConsumer {
     const detail = isReported || end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
     if (trace.isPricedByAnswer) noteAnswered(leg)
     const earlier = chargeBeside(leg)
-    await settle(arrival, { ...end, detail, ...(earlier !== undefined && { earlier }) })
+    const free = end.error === null && leg.reader.isFree?.() === true
+    await settle(arrival, { ...end, detail, free, ...(earlier !== undefined && { earlier }) })
     if (abort.disconnected) this.#done()
     return !abort.disconnected
   }

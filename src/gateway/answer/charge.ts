@@ -2,7 +2,7 @@ import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
-import { modelsBeside } from '../../core/turns-signal.ts'
+import { modelsBeside, uncharged } from '../../core/turns-signal.ts'
 import type { TurnUsage } from '../../lanes/contract.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
@@ -45,6 +45,10 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
   const usage = { tokens: end.tokens, detail: end.detail ?? null }
   if (usage.tokens !== null || usage.detail !== null) {
     trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
+    if (end.free === true && trace.cost !== null && trace.priced?.vendor === 'anthropic') {
+      trace.cost = { ...trace.cost, usd: 0 }
+      trace.note(...uncharged)
+    }
     if (last !== undefined) last.cost = trace.cost
     if (last !== undefined && trace.priced !== null && trace.priced.model !== last.upstream_model)
       last.priced_as = trace.priced.model

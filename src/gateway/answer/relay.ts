@@ -181,7 +181,8 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   const tokens = isWhole ? reported : usedByWhole(answer.leg, received)
   if (trace.isPricedByAnswer) noteAnswered(answer.leg)
   const earlier = chargeBeside(answer.leg)
-  const used = { tokens, detail: reader.usageDetail(), ...(earlier !== undefined && { earlier }) }
+  const free = reader.isFree?.() === true
+  const used = { tokens, detail: reader.usageDetail(), free, ...(earlier !== undefined && { earlier }) }
   let body = received
   for (const stage of stages) {
     const passing = stage.whole(body)

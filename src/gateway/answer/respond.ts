@@ -14,7 +14,7 @@ export function ownAnswerHeaders(arrival: Arrival): string[] {
 }
 
 /** Tokens that a provider charges for although the client gets none of its answer. */
-export type Used = Pick<RequestEnd, 'tokens' | 'detail' | 'earlier'>
+export type Used = Pick<RequestEnd, 'tokens' | 'detail' | 'free' | 'earlier'>
 
 const usedNothing: Used = { tokens: null }
 

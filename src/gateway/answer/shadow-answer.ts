@@ -137,7 +137,8 @@ export class ShadowAnswer implements AnswerConsumer {
     if (trace.isPricedByAnswer) noteAnswered(leg)
     const earlier = chargeBeside(leg)
     try {
-      await settle(arrival, { ...end, ...(earlier !== undefined && { earlier }) })
+      const free = end.error === null && leg.reader.isFree?.() === true
+      await settle(arrival, { ...end, free, ...(earlier !== undefined && { earlier }) })
     } finally {
       this.#done.resolve()
     }

@@ -224,6 +224,8 @@ export interface RequestEnd {
   tokens: TokenUsage | null
   /** Absent: there is none. */
   detail?: UsageDetail | null
+  /** Its vendor charges nothing for it. Absent: it does. */
+  free?: boolean
   /** Of an answer in parts: what those before the last came to, which `tokens` and `detail` are without. */
   earlier?: EarlierParts
 }

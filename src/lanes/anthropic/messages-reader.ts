@@ -18,15 +18,17 @@ const parsedBytes = 1024 * 1024
 
 /** Messages, whole and streamed. Only the first and the last events are parsed. Source: wire/streaming.md, section 3. */
 export class MessagesReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage', 'container']
+  protected readonly wanted = ['model', 'id', 'usage', 'container', 'stop_reason']
   override readonly estimable = true
   readonly #usage = new MessageUsage()
   #ended = false
+  #stop: unknown = null
 
   protected learn(answer: JsonObject): void {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
     this.#usage.take(answer.usage)
+    this.#stop = answer.stop_reason ?? this.#stop
     this.#note(readContainer(answer))
   }
 
@@ -50,7 +52,9 @@ export class MessagesReader extends BaseReader {
     const data = parseObject(event.data)
     this.#usage.take(data?.usage)
     this.model = this.#usage.answeredBy() ?? this.model
-    this.#note(readContainer(asObject(data?.delta)))
+    const delta = asObject(data?.delta)
+    this.#stop = delta?.stop_reason ?? this.#stop
+    this.#note(readContainer(delta))
     return ordinary(event)
   }
 
@@ -101,6 +105,11 @@ export class MessagesReader extends BaseReader {
 
   override usageDetail(): UsageDetail | null {
     return this.#usage.detail()
+  }
+
+  /** It was declined before the model wrote anything. Source: the vendor's guide on fallback and billing. */
+  isFree(): boolean {
+    return this.#stop === 'refusal' && this.usage()?.output === 0
   }
 
   beside(): readonly TurnUsage[] {

@@ -1,7 +1,7 @@
 import type { ModelPrice } from '../../../core/model-price.ts'
 import { roundUsd, usdOfNano } from '../../../core/money.ts'
 import { blankUsageDetail, type Cost, type RequestRecord, type UsageDetail } from '../../../core/record.ts'
-import { askedSeveralModels } from '../../../core/turns-signal.ts'
+import { askedSeveralModels, isUncharged } from '../../../core/turns-signal.ts'
 import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'
 import { costOf } from '../../../policy/prices/cost.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
@@ -129,8 +129,8 @@ function openUnpriced({ configuration, keys }: ReturnType<AdminContext['runtime'
 
 function whyKept(count: number): string {
   const [cost, whose] =
-    count === 1 ? ['the cost of a connection stays', 'its'] : [`the costs of ${count} connections stay`, 'their']
-  return `${cost} as booked, since ${whose} turns asked several models and only their sum is recorded`
+    count === 1 ? ['the cost of a request stays', 'it'] : [`the costs of ${count} requests stay`, 'each of them']
+  return `${cost} as booked, since several models worked for ${whose} and only their sum is recorded`
 }
 
 function repriceRecord(record: RequestRecord, pricer: Pricer, sum: Recomputed): RecordCost | null {
@@ -140,6 +140,10 @@ function repriceRecord(record: RequestRecord, pricer: Pricer, sum: Recomputed): 
   const used = record.state !== 'admitted' && (tokens !== null || usage_detail !== null)
   if (used && askedSeveralModels(record)) {
     sum.several_models++
+    sum.after_usd = roundUsd(sum.after_usd + before)
+    return null
+  }
+  if (isUncharged(record)) {
     sum.after_usd = roundUsd(sum.after_usd + before)
     return null
   }
