@@ -23,9 +23,9 @@ const leadingNames = ['api_base', 'base_url', 'api_key', 'user_config', 'custom_
 ])
 /**
  * Members of a body that may name models besides `model`: those that the provider may answer with instead (OpenRouter's `models`,
- * Anthropic's and LiteLLM's `fallbacks`), and those of its own tools.
+ * Anthropic's and LiteLLM's `fallbacks`, Vercel's `providerOptions.gateway.models`), and those of its own tools.
  */
-export const additionalNames = ['models', 'tools', 'fallbacks', ...leadingNames]
+export const additionalNames = ['models', 'tools', 'fallbacks', 'providerOptions', ...leadingNames]
 
 /** The same as fields of a form, where models to fall back to cannot be checked: no vendor's server reads any there. */
 export const leadingFields = ['models', 'fallbacks', ...leadingNames]
@@ -148,6 +148,7 @@ const quote = 0x22
 const firstOfNull = 0x6e
 const openBracket = 0x5b
 const modelName = Buffer.from('"model"')
+const gatewayName = Buffer.from('"gateway"')
 const unicodeEscape = Buffer.from('\\u')
 
 function isNull(body: Buffer, { start, end }: Span): boolean {
@@ -156,19 +157,50 @@ function isNull(body: Buffer, { start, end }: Span): boolean {
 
 /** Hardly any tool does. */
 function mayName(body: Buffer, { name, start, end }: Member): boolean {
-  if (name !== 'tools') return name === 'models' || name === 'fallbacks'
+  if (name === 'models' || name === 'fallbacks') return true
+  if (name !== 'tools' && name !== 'providerOptions') return false
   const bytes = body.subarray(start, end)
-  return bytes.includes(modelName) || bytes.includes(unicodeEscape)
+  return bytes.includes(name === 'tools' ? modelName : gatewayName) || bytes.includes(unicodeEscape)
 }
 
 /** Adds to `limits` what entries of `fallbacks` say of their length. */
 function namedIn(body: Buffer, member: Member, limits: Span[]): readonly Span[] | Fault {
+  if (member.name === 'providerOptions') return namedByOptions(body, member)
   const areModels = member.name === 'fallbacks'
   if (areModels && body[member.start] !== openBracket)
     return body[member.start] === quote || isNull(body, member) ? [] : unnamed
-  const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
-  if (elements === null || elements.length > mostEntries) return tooManyEntries(member.name)
+  const elements = elementsOf(body, member)
+  if (elements === null) return tooManyEntries(member.name)
   return member.name === 'models' ? elements : namedByObjects(body, elements, areModels ? limits : null)
+}
+
+/** `providerOptions.gateway`: the models, and whose credentials pay (`byok`). */
+function namedByOptions(body: Buffer, options: Span): readonly Span[] | Fault {
+  const named: Span[] = []
+  for (const gateway of membersOf(body, options, ['gateway'])) {
+    if ('code' in gateway) return gateway
+    for (const member of membersOf(body, gateway, ['models', 'byok'])) {
+      if ('code' in member) return member
+      if (member.name === 'byok' && !isNull(body, member)) return elsewhere('providerOptions.gateway.byok')
+      const models = member.name === 'models' ? elementsOf(body, member) : []
+      if (models === null) return tooManyEntries('providerOptions.gateway.models')
+      named.push(...models)
+    }
+  }
+  return named
+}
+
+/** A single value stands for a list of one; null: there are too many. */
+function elementsOf(body: Buffer, member: Span): readonly Span[] | null {
+  const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
+  return elements === null || elements.length > mostEntries ? null : elements
+}
+
+function membersOf(body: Buffer, object: Span, wanted: readonly string[]): readonly (Member | Fault)[] {
+  const scan = scanObject(body, wanted, object)
+  if (!scan.ok) return scan.tooMany ? [tooManyToScan] : []
+  const odd = rejectMisspelled(body, scan)
+  return odd === null ? scan.members : [odd]
 }
 
 const ofEntries = ['model', ...limitNames, ...leadingNames]

@@ -29,6 +29,8 @@ describe('models that a call names besides its own', () => {
     ['of a tool, on the Anthropic lane', messages, '"tools":[{"name":"x"},{"type":"advisor_1","model":"b"}]', ['b']],
     ["to fall back to, LiteLLM's", chat, '"fallbacks":["b",{"model":"c","messages":[]}]', ['b', 'c']],
     ["to fall back to, Anthropic's", messages, '"fallbacks":[{"model":"b","speed":"fast"}]', ['b']],
+    ["to fall back to, Vercel's", chat, '"providerOptions":{"gateway":{"order":["x"],"models":["b","c"]}}', ['b', 'c']],
+    ["Vercel's, with an escape", responses, '"providerOptions":{"g\\u0061teway":{"models":["b"]}}', ['b']],
     ['to fall back to, with nulls', chat, '"fallbacks":[{"model":"b","api_key":null,"max_tokens":null}]', ['b']],
   ])('are asked for: %s', (_what, path, member, names) => {
     const { found } = inspect(path, `{"model":"a","max_tokens":9,${member}}`)
@@ -44,6 +46,7 @@ describe('models that a call names besides its own', () => {
     ['a word to fall back by', messages, '"max_tokens":9,"fallbacks":"default"'],
     ['nothing that leads elsewhere', chat, '"api_base":null,"fallbacks":null'],
     ['a list of none to fall back to', chat, '"fallbacks":[]'],
+    ['options of another', chat, '"providerOptions":{"gateway":{"order":["x"]},"other":{"models":["b"]}}'],
     ['a tool whose model is none', responses, '"tools":[{"type":"x","model":null},"model",3]'],
   ])('are none in %s', (_what, path, member) => {
     const { found } = inspect(path, `{"model":"a",${member}}`)
@@ -130,7 +133,22 @@ describe('models that a call names besides its own', () => {
       `\`${name}\` would lead this call elsewhere than its route does. Leave it out.`,
     ]),
     ['too long', `"models":["${'b'.repeat(5000)}"]`, 'longer than 512 characters'],
+    [
+      'with an account of its own',
+      '"providerOptions":{"gateway":{"byok":{"openai":[{"apiKey":"x"}]}}}',
+      '`providerOptions.gateway.byok` would lead this call',
+    ],
+    [
+      "in other letters, Vercel's",
+      '"providerOptions":{"Gateway":{"models":["b"]},"gateway":{}}',
+      'must be written `gateway`',
+    ],
     ['in two lists', '"models":["b"],"models":["b"]', '`models` is given twice; send it once.'],
+    [
+      'again and again, Vercel’s',
+      `"providerOptions":{"gateway":{"models":[${'"b",'.repeat(5000)}"b"]}}`,
+      'models` has more than 5,000',
+    ],
     ['again and again', `"models":[${'"b",'.repeat(5000)}"b"]`, '`models` has more than 5,000 entries; send fewer.'],
     ['in too many tools', `"tools":[{"model":"b"}${',{}'.repeat(5000)}]`, '`tools` has more than 5,000 entries'],
     [
