@@ -85,7 +85,7 @@ export function holdBeside(call: Call, used: TokenUsage | null, provider: Priced
   if (open !== null) call.openHold = { ...open, before }
   const running = open === null ? nothing : needOf(open, open.held)
   const raised = raise(call, hold, { usd: before.usd + running.usd, tokens: before.tokens + running.tokens })
-  if ('why' in raised) return refuse(call, { ...raised, why: 'spent' }, null)
+  if ('why' in raised) return refuse(call, { ...raised, why: raised.why === 'over' ? 'over' : 'spent' }, null)
   const { input = 0, held: output = 0 } = open ?? {}
   if (raised.more)
     void journalHeld(call, hold, { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + output })

@@ -236,7 +236,7 @@ export function extendHold(call: Call, counted: number, reported = 0): Fault | n
     }
     if (more > 1) continue
     if (refusal === null) return crowded
-    return refuse(call, { ...refusal, why: 'spent' }, null)
+    return refuse(call, { ...refusal, why: refusal.why === 'over' ? 'over' : 'spent' }, null)
   }
 }
 

@@ -17,6 +17,7 @@ import {
   countHold,
   endClaim,
   halfOf,
+  isPeriod,
   openPeriod,
   type PeriodUse,
   periodSize,
@@ -61,10 +62,10 @@ export interface BudgetRefusal {
   use: PeriodUse
   /**
    * `closed`: what was spent before the process began is not counted yet. `held`: running requests hold what is missing, or other
-   * nodes have it in hand. `apart`: by what is known here there is room, but this node was not given it. `cut off`: the same of a
+   * nodes have it in hand. `over`: it began so long ago that its period is no longer counted. `apart`: by what is known here there is room, but this node was not given it. `cut off`: the same of a
    * node that can be given nothing.
    */
-  why: 'closed' | 'held' | 'spent' | 'apart' | 'cut off'
+  why: 'closed' | 'held' | 'over' | 'spent' | 'apart' | 'cut off'
   /** In a cluster: what asking for may help, before it is final. */
   want: AllowanceWant | null
 }
@@ -133,13 +134,17 @@ export class BudgetCounters {
       const more = amountOf(hold.limit, need) - hold.booked - hold.held
       if (more <= 0n) continue
       const most = limitAt(hold.limit, now)
-      const use = this.#take({ ...hold, most }, more)
+      // What would be held there now would be another period's, and nobody would give it back.
+      const isOver = !isPeriod(this.#rows.words, hold.half, hold.period.number)
+      if (isOver && hold.limit.warns) continue
+      const use = isOver ? nothingUsed : this.#take({ ...hold, most }, more)
       if (use === null) {
         raised.push({ hold, more })
         continue
       }
       for (const done of raised) takePeriod(this.#rows.words, done.hold.half, -done.more, null)
-      return this.#refuse({ ...hold, most }, hold.held + more, use, more)
+      const refusal = this.#refuse({ ...hold, most }, hold.held + more, use, more)
+      return isOver ? { ...refusal, want: null, why: 'over' } : refusal
     }
     for (const { hold, more } of raised) {
       hold.held += more

@@ -60,6 +60,8 @@ function explain({ limit, period, need, most, use, why }: RefusalFacts, longest:
   switch (why) {
     case 'closed':
       return 'What was used before the gateway started is still being counted; try again in a second.'
+    case 'over':
+      return `This connection began in a ${limit.period} that is long over: open another one.`
     case 'apart':
     case 'cut off': {
       const [cut, next] =

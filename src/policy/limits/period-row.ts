@@ -110,7 +110,7 @@ export function settlePeriod(
   actual: bigint,
   holders: 0n | -1n = -1n,
 ): void {
-  if (Atomics.load(words, half) !== BigInt(period)) return
+  if (!isPeriod(words, half, period)) return
   Atomics.add(words, half + settled, actual)
   Atomics.add(words, half + used, actual - held)
   countHold(words, half, holders)
@@ -121,6 +121,10 @@ export function spendHold(words: BigInt64Array, half: number, held: bigint): voi
   Atomics.add(words, half + settled, held)
   countHold(words, half, -1n)
 }
+
+/** Whether a half still is that period's. */
+export const isPeriod = (words: BigInt64Array, half: number, period: number): boolean =>
+  Atomics.load(words, half) === BigInt(period)
 
 /** Spent and held, of whichever period the half is. */
 export const wholeOf = (words: BigInt64Array, half: number): bigint => Atomics.load(words, half + used)
@@ -139,7 +143,7 @@ export interface PeriodUse {
 
 /** Of a half: nothing where it is another period's. */
 export function readHalf(words: BigInt64Array, half: number, period: number): PeriodUse {
-  if (Atomics.load(words, half) !== BigInt(period)) return { used: 0, held: 0, holders: 0 }
+  if (!isPeriod(words, half, period)) return { used: 0, held: 0, holders: 0 }
   const spent = Number(Atomics.load(words, half + settled))
   const whole = Number(Atomics.load(words, half + used))
   return { used: spent, held: Math.max(0, whole - spent), holders: Number(Atomics.load(words, half + holds)) }

@@ -43,6 +43,24 @@ const need = (usd: number) => ({ usd: BigInt(usd), tokens: 1 })
 describe('a budget', () => {
   const limits = [makeBudget(100)]
 
+  it('holds nothing more for what began two periods ago, whose place is another day by now', () => {
+    const { one, other, moment } = make()
+    const [old, now, warned] = [open(one, limits), open(other, limits), open(one, [{ ...limits[0]!, warns: true }])]
+    for (const hold of [old, warned]) expect(one.holdBudgets(hold, need(10), moment)).toBeNull()
+    const later = { ...moment, now: noon + 2 * day }
+    expect(other.holdBudgets(now, need(20), later)).toBeNull()
+    expect(one.raiseBudgets(old, need(60), later.now)).toMatchObject({ why: 'over', want: null })
+    expect(one.raiseBudgets(warned, need(60), later.now)).toEqual({ more: false })
+    for (const hold of [old, warned]) {
+      hold.actual = need(40)
+      one.release(hold)
+    }
+    expect(one.budgetUse(limits[0]!, later)).toMatchObject({ used: 0, held: 20, holders: 1 })
+    now.actual = need(15)
+    other.release(now)
+    expect(one.budgetUse(limits[0]!, later)).toMatchObject({ used: 15, held: 0, holders: 0 })
+  })
+
   it('has more room while something is granted, and again its own afterwards', () => {
     const { one, moment } = make()
     const granted = [makeBudget(100, { grants: [{ amount: 50, until: noon + 1000 }] })]
