@@ -138,10 +138,12 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
   return { kind: 'reasoning', path, text, opaque }
 }
 
-/** Of `input[3].phase`: whether a call follows the message in the same turn, which says of it that it is a comment on the way. */
+/** Of `input[3].phase`: whether it says `commentary`, and a call follows in the same turn: its place then says the same. */
 export function isBeforeCall(input: unknown, path: string): boolean {
   const items = asArray(input)
-  let next = Number(/\d+/.exec(path)?.[0]) + 1
+  const at = Number(/\d+/.exec(path)?.[0])
+  if (asObject(items[at])?.phase !== 'commentary') return false
+  let next = at + 1
   while (next < items.length && isComment(items[next])) next++
   const type = asObject(items[next])?.type
   return type === 'function_call' || type === 'custom_tool_call'
