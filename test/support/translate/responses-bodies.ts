@@ -59,6 +59,8 @@ export const responsesBodies: readonly JsonObject[] = [
       { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'text' },
       { type: 'function_call_output', call_id: 'a', output: content },
       { type: 'custom_tool_call_output', call_id: 'b', output: 's' },
+      // No call follows this one.
+      { type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'U' }] },
     ],
     tools: [...callable, { type: 'namespace', name: 'n', description: 'd', tools: callable }],
     tool_choice: { type: 'function', name: 'f' },
