@@ -49,7 +49,7 @@ export type ObjectScan =
   /**
    * `start` is the opening brace, `end` the byte after the closing one; `members` are the wanted ones in order, repeated ones too. `odd`:
    * the last key that is a wanted name in other letters (`Model`), which some parsers take for the same and others do not.
-   * `sealed`: some text in it may be a value that this gateway has sealed (may-be-replayed.ts).
+   * `sealed`: some text in it may be a value that this gateway has sealed (sealed-mark.ts).
    */
   | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null; sealed: boolean }
   /**

@@ -60,11 +60,3 @@ function isEscaped(bytes: Buffer, at: number, from: number): boolean {
 export function pausedAt(): number {
   return passedTo
 }
-
-/** Whether the text stands at `start`, which is ASCII. */
-export function hasText(bytes: Uint8Array, start: number, text: string): boolean {
-  for (let offset = 0; offset < text.length; offset++) {
-    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
-  }
-  return true
-}

@@ -1,7 +1,7 @@
-import { hasText, never, passString, paused, pausedAt } from './json-text.ts'
+import { never, passString, paused, pausedAt } from './json-text.ts'
 import { type KnownSpans, knownSpans, longBytes, slicedBytes } from './known-spans.ts'
-import { mayBeReplayed } from './may-be-replayed.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from './member-name.ts'
+import { ownReasoningPrefix, sealedPrefix } from './sealed-mark.ts'
 import { mayHideName, type NameWatch, WatchedNames } from './watched-names.ts'
 
 /**
@@ -173,6 +173,18 @@ function walk(
   }
 }
 
+/**
+ * Whether the text behind the quotation mark begins as what this gateway has sealed, or as that in base64 (Gemini's signatures), or is
+ * where it has given out reasoning that nobody signed.
+ */
+function mayBeReplayed(bytes: Buffer, at: number): boolean {
+  const first = bytes[at]
+  if (first === 0x73) return hasText(bytes, at, sealedPrefix)
+  if (first === 0x63) return hasText(bytes, at, 'c3Ax')
+  if (first === 0x72) return hasText(bytes, at, ownReasoningPrefix)
+  return first === quote && (hasText(bytes, at - 13, '"signature":"') || hasText(bytes, at - 14, '"signature": "'))
+}
+
 /** With the colon behind it. */
 function skipKey(
   bytes: Buffer,
@@ -259,6 +271,14 @@ export function wantedName(bytes: Buffer, start: number, end: number, wanted: re
 function inOtherLetters(bytes: Uint8Array, start: number, length: number, wanted: readonly string[]): WantedName {
   for (const name of wanted) if (isSpelledAs(bytes, start, length, name)) return { odd: name }
   return null
+}
+
+/** Whether the text stands at `start`, which is ASCII. */
+function hasText(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let offset = 0; offset < text.length; offset++) {
+    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
+  }
+  return true
 }
 
 export function skipString(bytes: Buffer, at: number, end: number, strict: boolean, pauseAt = never): number {

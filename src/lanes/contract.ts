@@ -269,7 +269,7 @@ export interface Inspection {
   stores: boolean
   /** Whether the body may name objects: false where none of the lane's member names for a reference occurs in it. */
   mayRefer: boolean
-  /** Whether the body may bring back reasoning that this gateway has sealed for the client (may-be-replayed.ts). */
+  /** Whether the body may bring back reasoning that this gateway has sealed for the client (sealed-mark.ts). */
   mayReplay: boolean
   /** Asks for usage (`stream_options.include_usage`); null: the client does it itself, or the endpoint needs no asking. */
   usagePatch: Edit | null

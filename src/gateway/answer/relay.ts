@@ -180,9 +180,10 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   const isWhole = reported !== null && reported.input > 0 && reported.output > 0
   const tokens = isWhole ? reported : usedByWhole(answer.leg, received)
   if (trace.isPricedByAnswer) noteAnswered(answer.leg)
-  const earlier = chargeBeside(answer.leg)
   const free = reader.isFree?.() === true
-  const used = { tokens, detail: reader.usageDetail(), free, ...(earlier !== undefined && { earlier }) }
+  const detail = reader.usageDetail()
+  const earlier = reader.beside === undefined ? answer.leg.earlier : chargeBeside(answer.leg)
+  const used = { tokens, detail, free, ...(earlier !== undefined && { earlier }) }
   let body = received
   for (const stage of stages) {
     const passing = stage.whole(body)

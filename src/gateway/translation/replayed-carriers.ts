@@ -8,8 +8,7 @@ import {
 } from '../../core/json-nodes.ts'
 import type { Edit, Span } from '../../core/json-scan.ts'
 import type { LaneName } from '../../core/lane.ts'
-import { ownReasoningPrefix } from '../../core/may-be-replayed.ts'
-import { isSealed, isSealedEncoded } from '../../core/sealed-mark.ts'
+import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/sealed-mark.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 
 /** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */

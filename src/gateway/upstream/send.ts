@@ -17,7 +17,7 @@ import { type Answer, crowded, evaluate, type GatedAttempt, notReady, outOfTime,
 import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, limitsOf, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
-import { afterRefusal, withoutShown } from './shown-reasoning.ts'
+import { afterRefusal, refusing, withoutShown } from './shown-reasoning.ts'
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -152,13 +152,14 @@ async function sendTo(
   tried.push({ candidate, index: picked.credentialIndex })
   const attempted = [...before, picked.credentialIndex]
   try {
-    const known = translation === null ? withoutShown(call, provider.row.id) : null
-    const refused = known === null ? null : await known
+    const refuses = translation === null && refusing.get(gateway)?.has(provider.row.id) === true
+    const refused = refuses ? await withoutShown(call) : null
     const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation, refused }
     const started = startAttempt(call, target, watch)
     accounts?.began(started.attempt)
     const first = endAttempt(started, await started.upstream.gate)
-    const finished = finish(call, target, first, watch)
+    const isDone = translation === null && first.gated.kind !== 'error'
+    const finished = isDone ? first : finish(call, target, first, watch)
     const outcome = finished instanceof Promise ? await finished : finished
     const sent = applyEvaluation(outcome.leg, entry, evaluate(outcome), outcome.attempt)
     noteOutcome(outcome, sent)

@@ -12,16 +12,15 @@ const mostRead = 16 * 1024
 const refusal =
   /reasoning_content[^]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|(?:un(?:known|recognized|expected|supported)|extra)[^]{0,80}reasoning_content/i
 
-/** Providers that have refused it, in the memory of one thread: another one learns it by asking itself. */
-const refusing = new WeakMap<Gateway, Set<string>>()
+/** Ids of providers that have refused it, in the memory of one thread: another one learns it by asking itself. */
+export const refusing = new WeakMap<Gateway, Set<string>>()
 
 /**
  * What earlier models thought stands in `reasoning_content` of a chat, also where this gateway has translated their answers. Some vendors
- * want it back, most pass over it, and a few refuse it. Null: nothing is left out for this one.
+ * want it back, most pass over it, and a few refuse it. For one of these: what to leave out. Null: there is none.
  */
-export function withoutShown(call: Call, providerId: string): Promise<ReplayedReasoning | null> | null {
-  const known = refusing.get(call.gateway)
-  return known?.has(providerId) === true && mayShow(call) ? findShown(call) : null
+export function withoutShown(call: Call): Promise<ReplayedReasoning | null> | null {
+  return mayShow(call) ? findShown(call) : null
 }
 
 /** The provider has refused such a call for it: what to leave out, if it is asked once more. */

@@ -1,4 +1,4 @@
-import { ownReasoningPrefix } from '../../core/may-be-replayed.ts'
+import { ownReasoningPrefix } from '../../core/sealed-mark.ts'
 import { answerId, mintId } from '../ids.ts'
 
 /** Ids of an answer and of its items: the same answer always has the same. */
