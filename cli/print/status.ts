@@ -120,7 +120,10 @@ function perSecond(rate: number): string {
 
 function describeProviders({ providers }: Status): string {
   const counts = Object.entries(providers).filter(([, count]) => count > 0)
-  return counts.length === 0 ? 'none yet' : counts.map(([state, count]) => `${count} ${state}`).join(', ')
+  if (counts.length === 0) return 'none yet'
+  const isTroubled = providers.failing > 0 || providers.recovering > 0
+  const words = counts.map(([state, count]) => `${count} ${state}`).join(', ')
+  return isTroubled ? `▲ ${words}; which and why: spgw providers list` : words
 }
 
 const shownBudgets = 3
