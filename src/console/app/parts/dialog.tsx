@@ -39,13 +39,15 @@ export function Dialog({ open, title, onClose, children, actions, variant = 'dia
     isWritten.current = true
     setWarns(false)
   }
+  // What takes the place of a form, once it was sent, loses nothing.
+  const mayLose = () => isWritten.current && element.current?.querySelector('form.form') != null
   const cancel = (event: SyntheticEvent) => {
-    if (event.target !== element.current || !isWritten.current || warns) return
+    if (event.target !== element.current || !mayLose() || warns) return
     event.preventDefault()
     setWarns(true)
   }
   const pressBeside = () => {
-    if (isWritten.current) setWarns(true)
+    if (mayLose()) setWarns(true)
     else element.current?.close()
   }
   return (

@@ -139,7 +139,7 @@ function RuleFields({ row: { rule }, number, onLookFor, onChange, onRemove }: Ru
           </option>
         ))}
       </Choice>
-      <Text label="Name" value={rule.name} onChange={(name) => onChange({ name })} />
+      <Text label="Rule name" value={rule.name} onChange={(name) => onChange({ name })} />
       {mayRestore(rule) ? (
         <label className="check content-rule-wide">
           <input
