@@ -354,6 +354,8 @@ describe('values', () => {
       '100%',
     ])
     expect(formatValue({ after: 'p95', share: 5 }, 'text', view)).toBe('after p95, at most 5%')
+    const targets = [9, 1, 0].map((weight) => ({ provider: 'openai', upstream_model: null, weight, format: null }))
+    expect(formatValue(targets, 'targets', view)).toBe('openai,weight=9, openai, openai,weight=0')
     expect(formatValue({ code: 'model_not_found', message: 'No.' }, 'text', view)).toBe('model_not_found: No.')
     expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first byte 1 min')
   })

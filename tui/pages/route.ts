@@ -78,7 +78,9 @@ function drawTargets(
   const isWeighted = textAt(route, 'strategy') === 'weighted'
   return targets.flatMap((target, index) => {
     const isLast = index === targets.length - 1
-    const weight = isWeighted ? `weight ${String(valueAt(target, 'weight'))}  ` : ''
+    const share = valueAt(target, 'weight')
+    // Without any a target gets nothing, whatever the strategy.
+    const weight = isWeighted || share === 0 ? `weight ${String(share)}  ` : ''
     const found = stateOf(target, answers)
     const describe = (painted: TextTheme) => `${weight}${describeState(found, painted)}`
     const reason = reasonOf(found)

@@ -120,9 +120,10 @@ export function toneOfCell(row: unknown, column: Column): Tone | null {
 function formatTarget(target: unknown): string {
   const upstream = valueAt(target, 'upstream_model')
   const provider = String(valueAt(target, 'provider'))
-  const format = valueAt(target, 'format')
+  const [weight, format] = [valueAt(target, 'weight'), valueAt(target, 'format')]
   const named = typeof upstream === 'string' ? `${provider}:${upstream}` : provider
-  return escapeControls(typeof format === 'string' ? `${named},format=${format}` : named)
+  const weighs = typeof weight === 'number' && weight !== 1 ? `,weight=${weight}` : ''
+  return escapeControls(`${named}${weighs}${typeof format === 'string' ? `,format=${format}` : ''}`)
 }
 
 function formatObject(value: object, view: Clock): string {

@@ -130,7 +130,7 @@ function Target({ target, position, rank, route, provider, explanation, traffic,
             </Link>
           </span>
         )}
-        {route.strategy === 'weighted' ? <span>Weight {target.weight}</span> : null}
+        {route.strategy === 'weighted' || target.weight === 0 ? <span>Weight {target.weight}</span> : null}
         {expected === null || share !== null ? null : <span>Expected share {percent(expected)}</span>}
       </p>
       <p className="row route-target-facts">
