@@ -13,7 +13,7 @@ export function describeRecord(record: RequestRecord): string[] {
     ...describeSteps(record),
     ...decisions.filter(({ rule }) => rule === 'patch').map(({ text }) => close(text)),
     ...record.policy_signals
-      .filter((signal) => isRemark(signal) && signal.text !== said)
+      .filter((signal) => isRemark(signal, record) && signal.text !== said)
       .map(({ text }) => close(text)),
     ...describeReasoning(record),
     ...describeLosses(record),
@@ -58,8 +58,9 @@ function isDecision(signal: Signal): boolean {
   return signal.rule !== 'retry' && signal.rule !== 'fallback' && signal.rule !== 'target'
 }
 
-function isRemark({ verdict }: Signal): boolean {
-  return verdict === 'deny' || verdict === 'flag'
+/** What a policy denied stands in the error, in words for the client. */
+function isRemark({ verdict }: Signal, { error }: RequestRecord): boolean {
+  return verdict === 'flag' || (verdict === 'deny' && error?.origin !== 'policy')
 }
 
 function close(text: string): string {
