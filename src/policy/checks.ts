@@ -93,6 +93,9 @@ export interface RuleCheck<Value> {
 export type Strictest<Value> = 'each' | { of(one: Value, other: Value): Value }
 
 /** Counters keep these: `limits/find-limits.ts`. */
+/** The list leaves out what a policy denies. */
+const another = ". Use one of the gateway's model list, or ask the operator."
+
 const counted = { strictest: 'each', prepare: () => ({}) } as const
 
 /** A row for each rule of `core/policy-rules.ts`, in the order of the checks. */
@@ -113,7 +116,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
       // The address stands in no text: it is the operator's choice whether records have it.
       const some = flatText('The policy ', policy, ' allows certain addresses of clients only.')
       const good = flatText('The policy ', policy, " allows the client's address.")
-      const bad = flatText('The policy ', policy, " does not allow the client's address.")
+      const bad = flatText('The policy ', policy, " does not allow the client's address; ask the operator.")
       return {
         source({ address }) {
           if (address === undefined) return pass('address', some, { policy, addresses: networks.join(' ') })
@@ -163,7 +166,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
           const by = findDenied(denied, model)
           return by === null
             ? pass('model.deny', `The policy ${policy} does not deny ${quote(model)}.`, { policy })
-            : deny('model.deny', `The policy ${policy} does not allow the model ${quote(model)}.`, { policy, by })
+            : deny('model.deny', `The policy ${policy} does not allow the model ${quote(model)}${another}`, { policy, by })
         },
       }
     },
@@ -176,7 +179,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
         model(model) {
           const by = findModel(allowed, model)
           if (by !== null) return pass('model.allow', `The policy ${policy} allows ${quote(model)}.`, { policy, by })
-          const text = `The policy ${policy} allows only certain models, and ${quote(model)} is none of them.`
+          const text = `The policy ${policy} allows only certain models, and ${quote(model)} is none of them${another}`
           return deny('model.allow', text, { policy })
         },
       }

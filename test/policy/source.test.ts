@@ -37,7 +37,7 @@ describe('addresses', () => {
     const narrow = makePolicy('narrow', { addresses: ['10.1.0.0/16'] })
     expect(check([office, narrow], { address: '10.1.2.3' }).fault).toBeNull()
     const { fault, signals } = check([office, narrow], { address: '10.2.0.1' })
-    expect(fault?.message).toBe("The policy narrow does not allow the client's address.")
+    expect(fault?.message).toBe("The policy narrow does not allow the client's address; ask the operator.")
     // Records may have no addresses.
     expect(JSON.stringify([fault, signals])).not.toContain('10.2.0.1')
   })
