@@ -1,13 +1,16 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { closestName } from '../../src/core/closest-names.ts'
 import { keyForm } from '../../src/core/gateway-key.ts'
+import type { LaneName } from '../../src/core/lane.ts'
 import { CommandFault, exitStatus, reportFault, usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
+import { askLane } from './ask-lane.ts'
 import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
 import { type ClientName, clientNames } from './client-names.ts'
 import { clients, type UsableModel } from './clients.ts'
-import { chooseModels, type KeyPlace, listUsableModels } from './usable-models.ts'
+import { chooseModels, type KeyPlace, listUsableModels, some } from './usable-models.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
 export async function connectClient(
@@ -29,7 +32,7 @@ export async function connectClient(
     environment: settings.environment ?? (io.environment.SPGW_ENVIRONMENT || null),
   }
   const models = await readModels(
-    { name, model, elsewhere: options.url !== undefined, place: { ...scope, secret: given } },
+    { name, model, url: options.url === undefined ? null : gatewayUrl, place: { ...scope, secret: given } },
     gateway,
     io,
   )
@@ -47,28 +50,53 @@ export async function connectClient(
 interface ModelQuestion {
   name: ClientName
   model: string | null
-  /** The URL was named, so that the gateway may be one that this command cannot ask. */
-  elsewhere: boolean
+  /** Of a gateway that was named, whose operations this command may not reach; null: it is the one that it asks. */
+  url: string | null
   place: KeyPlace
 }
 
 async function readModels(
-  { name, model, elsewhere, place }: ModelQuestion,
+  { name, model, url, place }: ModelQuestion,
   gateway: () => Promise<GatewayClient>,
   io: Io,
 ): Promise<readonly UsableModel[]> {
   const client = clients[name]
+  const listed = url === null || place.secret === null ? null : await readList(url, client.lane, place.secret, io)
+  if (listed !== null) return chooseListed(name, model, listed, io)
   if (model === null && !client.listsModels && !client.needsModel) return []
   try {
     const usable = await listUsableModels(await gateway(), client.lane, place, model)
     chooseModels(name, client, model, usable)
     return usable
   } catch (error) {
-    if (!elsewhere || reportFault(error).status !== exitStatus.notRunning) throw error
+    if (url === null || reportFault(error).status !== exitStatus.notRunning) throw error
     if (model === null) throw usageFault(`No gateway was found to ask for its models.`, 'Name one with --model.')
     await io.stderr.write('Note: no gateway was found to ask, so the model was not checked.\n')
     return [{ model, context_tokens: null, output_tokens: null }]
   }
+}
+
+/** null: the gateway cannot be reached from here. */
+async function readList(url: string, lane: LaneName, key: string, io: Io): Promise<UsableModel[] | null> {
+  const listed = await askLane(url, lane, key)
+  if (listed === null) await io.stderr.write(`Note: ${url} could not be reached from here, so the key was not checked.\n`)
+  return listed
+}
+
+/** A route with a pattern takes more than a list has. */
+async function chooseListed(
+  name: ClientName,
+  model: string | null,
+  listed: readonly UsableModel[],
+  io: Io,
+): Promise<readonly UsableModel[]> {
+  const names = listed.map((one) => one.model)
+  if (model === null || names.includes(model) || names.length === 0 || closestName(model, names) !== null) {
+    chooseModels(name, clients[name], model, listed)
+    return listed
+  }
+  await io.stderr.write(`Note: the gateway does not list ${model}. The key can use: ${some(names)}.\n`)
+  return [...listed, { model, context_tokens: null, output_tokens: null }]
 }
 
 type KeySource = { from: 'nowhere' | 'stdin' } | { from: 'variable' | 'create'; name: string }
@@ -132,12 +160,23 @@ function keyIsThere(client: ClientName, name: string, scope: Record<string, stri
 }
 
 async function findUrl(named: unknown, gateway: () => Promise<GatewayClient>): Promise<string> {
-  const url =
-    typeof named === 'string' ? named : String(valueAt(await (await gateway()).call(['status'], {}), 'gateway_url'))
+  const url = typeof named === 'string' ? named : await askUrl(gateway)
   if (!URL.canParse(url) || !/^https?:\/\/[^\s"'\\]+$/.test(url)) {
     throw usageFault(`${url} is not the URL of a gateway.`, 'Write it like http://127.0.0.1:8787.')
   }
-  return url.replace(/\/+$/, '')
+  // Many have the base URL of an SDK at hand.
+  return url.replace(/\/+$/, '').replace(/\/v1(\/anthropic|\/gemini)?$/, '')
+}
+
+async function askUrl(gateway: () => Promise<GatewayClient>): Promise<string> {
+  try {
+    return String(valueAt(await (await gateway()).call(['status'], {}), 'gateway_url'))
+  } catch (error) {
+    const { cause, hint, status } = reportFault(error)
+    if (status !== exitStatus.notRunning && status !== exitStatus.refused) throw error
+    // Whoever has only a key needs no more than the address.
+    throw new CommandFault(cause, `${hint} Or name the gateway: --url https://gateway.example.com`, status)
+  }
 }
 
 /** It goes into files of four kinds: what would have to be quoted in one of them is no name of a model. */

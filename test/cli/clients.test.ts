@@ -8,6 +8,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { ORPCError } from '@orpc/client'
@@ -18,6 +20,7 @@ import { clients } from '../../cli/clients/clients.ts'
 import { connectCommand } from '../../cli/clients/command.ts'
 import { setJson, setToml, setVariables } from '../../cli/clients/edits.ts'
 import { diffLines } from '../../cli/clients/line-diff.ts'
+import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import { type RunOptions, runLine } from './run-line.ts'
 
@@ -307,6 +310,49 @@ describe('connect', () => {
     ])
     const none = { ...gateway, 'keys.models': () => [] }
     expect((await connect(argv, home(), { gateway: none })).io.err()).toContain('The key can use no model')
+  })
+
+  /** A gateway of which only the lanes can be reached. */
+  async function startLanes(
+    status: number,
+    body: object,
+    headers: Record<string, string> = { 'x-sp-request-id': 'req_1' },
+  ): Promise<string> {
+    const server = createServer((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  it('asks the gateway that is named with the key alone', async () => {
+    const lanes = await startLanes(200, { data: [{ id: 'demo', max_input_tokens: 9 }, { id: 'qwen' }], models: [] })
+    const from = async (url: string, ...argv: string[]) => {
+      const { status, io, connected } = await connect([...argv, '--key-env', 'KEY', '--url', url], home())
+      return { status, out: io.out(), err: io.err(), connected }
+    }
+    const base = await from(`${lanes}/v1/anthropic`, 'claude-code', '--model', 'demo')
+    expect([base.status, base.connected]).toEqual([0, []])
+    expect(base.out).toContain(`"ANTHROPIC_BASE_URL": "${lanes}/v1/anthropic"`)
+    expect((await from(`${lanes}/v1`, 'codex')).out).toContain(`base_url = "${lanes}/v1"`)
+    expect((await from(lanes, 'codex', '--model', 'dema')).err).toContain('Did you mean demo?')
+    expect((await from(lanes, 'codex', '--model', 'llama')).err).toBe(
+      'Note: the gateway does not list llama. The key can use: one of demo, qwen.\n',
+    )
+    expect((await from(lanes, 'gemini-cli', '--model', 'demo')).err).toContain('The key can use no model on the gemini')
+
+    const revoked = await startLanes(401, { error: { message: 'This gateway key has been revoked.' } })
+    expect(await from(revoked, 'claude-code', '--write')).toMatchObject({
+      ...{ status: 5, out: '', err: expect.stringContaining('This gateway key has been revoked.') },
+    })
+    const other = await from(await startLanes(404, {}, {}), 'claude-code')
+    expect(other.err).toContain('does not answer as a gateway: 404 at /v1/anthropic/v1/models.')
+    const idle = { status: () => Promise.reject(new GatewayNotRunning('/d/admin.sock', null)) }
+    const unnamed = await connect(['codex', '--key-env', 'KEY'], home(), { gateway: idle })
+    expect([unnamed.status, unnamed.io.err()]).toEqual([3, expect.stringContaining('Or name the gateway: --url')])
+    const nowhere = await from('http://127.0.0.1:1', 'claude-code')
+    expect([nowhere.status, nowhere.err]).toEqual([0, expect.stringContaining('could not be reached from here')])
   })
 
   it.each([
