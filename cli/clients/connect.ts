@@ -175,7 +175,7 @@ async function askUrl(gateway: () => Promise<GatewayClient>): Promise<string> {
     const { cause, hint, status } = reportFault(error)
     if (status !== exitStatus.notRunning && status !== exitStatus.refused) throw error
     // Whoever has only a key needs no more than the address.
-    throw new CommandFault(cause, `${hint} Or name the gateway: --url https://gateway.example.com`, status)
+    throw new CommandFault(cause, `${hint.replace(/\.$/, '')}; or name the gateway: --url https://gateway.example.com`, status)
   }
 }
 
