@@ -6,8 +6,8 @@ import { CommandFault, exitStatus, reportFault, usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
-import { askLane } from './ask-lane.ts'
 import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
+import { askLane } from './ask-lane.ts'
 import { type ClientName, clientNames } from './client-names.ts'
 import { clients, type UsableModel } from './clients.ts'
 import { chooseModels, type KeyPlace, listUsableModels, some } from './usable-models.ts'
@@ -79,7 +79,8 @@ async function readModels(
 /** null: the gateway cannot be reached from here. */
 async function readList(url: string, lane: LaneName, key: string, io: Io): Promise<UsableModel[] | null> {
   const listed = await askLane(url, lane, key)
-  if (listed === null) await io.stderr.write(`Note: ${url} could not be reached from here, so the key was not checked.\n`)
+  if (listed === null)
+    await io.stderr.write(`Note: ${url} could not be reached from here, so the key was not checked.\n`)
   return listed
 }
 
@@ -175,7 +176,11 @@ async function askUrl(gateway: () => Promise<GatewayClient>): Promise<string> {
     const { cause, hint, status } = reportFault(error)
     if (status !== exitStatus.notRunning && status !== exitStatus.refused) throw error
     // Whoever has only a key needs no more than the address.
-    throw new CommandFault(cause, `${hint.replace(/\.$/, '')}; or name the gateway: --url https://gateway.example.com`, status)
+    throw new CommandFault(
+      cause,
+      `${hint.replace(/\.$/, '')}; or name the gateway: --url https://gateway.example.com`,
+      status,
+    )
   }
 }
 

@@ -166,7 +166,10 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
           const by = findDenied(denied, model)
           return by === null
             ? pass('model.deny', `The policy ${policy} does not deny ${quote(model)}.`, { policy })
-            : deny('model.deny', `The policy ${policy} does not allow the model ${quote(model)}${another}`, { policy, by })
+            : deny('model.deny', `The policy ${policy} does not allow the model ${quote(model)}${another}`, {
+                policy,
+                by,
+              })
         },
       }
     },

@@ -307,10 +307,15 @@ describe('the request record', () => {
     ])
 
     const used = { code: 'budget_exceeded', origin: 'policy', message: 'It is used up for the key app.' } as const
-    const denied = { rule: 'budget', verdict: 'deny', text: 'It is used up for key:default/production/app.', data: {} } as const
-    expect(describeRecord(sampleRecord({ status: 429, error: used, policy_signals: [denied], duration_ms: 1 }))).toEqual([
-      'Ended with 429 budget_exceeded after 1 ms. Cause: policy. It is used up for the key app.',
-    ])
+    const denied = {
+      rule: 'budget',
+      verdict: 'deny',
+      text: 'It is used up for key:default/production/app.',
+      data: {},
+    } as const
+    expect(
+      describeRecord(sampleRecord({ status: 429, error: used, policy_signals: [denied], duration_ms: 1 })),
+    ).toEqual(['Ended with 429 budget_exceeded after 1 ms. Cause: policy. It is used up for the key app.'])
 
     const reset = { code: 'provider_bad_response', origin: 'provider', message: 'The connection was reset.' } as const
     const begun = { ...attempt, provider: 'demo', started_ms: 7, first_byte_ms: 19, ended_ms: 73 }

@@ -350,7 +350,10 @@ describe('connect', () => {
     expect(other.err).toContain('does not answer as a gateway: 404 at /v1/anthropic/v1/models.')
     const idle = { status: () => Promise.reject(new GatewayNotRunning('/d/admin.sock', null)) }
     const unnamed = await connect(['codex', '--key-env', 'KEY'], home(), { gateway: idle })
-    expect([unnamed.status, unnamed.io.err()]).toEqual([3, expect.stringContaining('spgw serve; or name the gateway: --url')])
+    expect([unnamed.status, unnamed.io.err()]).toEqual([
+      3,
+      expect.stringContaining('spgw serve; or name the gateway: --url'),
+    ])
     const nowhere = await from('http://127.0.0.1:1', 'claude-code')
     expect([nowhere.status, nowhere.err]).toEqual([0, expect.stringContaining('could not be reached from here')])
   })
