@@ -7,9 +7,9 @@ import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
 import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
-import { askLane } from './ask-lane.ts'
 import { type ClientName, clientNames } from './client-names.ts'
 import { clients, type UsableModel } from './clients.ts'
+import { readListedModels } from './listed-models.ts'
 import { chooseModels, type KeyPlace, listUsableModels, some } from './usable-models.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
@@ -78,7 +78,7 @@ async function readModels(
 
 /** null: the gateway cannot be reached from here. */
 async function readList(url: string, lane: LaneName, key: string, io: Io): Promise<UsableModel[] | null> {
-  const listed = await askLane(url, lane, key)
+  const listed = await readListedModels(url, lane, key)
   if (listed === null)
     await io.stderr.write(`Note: ${url} could not be reached from here, so the key was not checked.\n`)
   return listed

@@ -55,7 +55,7 @@ function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupN
 }
 
 /** Of groups with the same names each says which it is. */
-export function tellApart<Group extends { names: string[]; wholes: string[] }>(groups: readonly Group[]): Group[] {
+export function nameApart<Group extends { names: string[]; wholes: string[] }>(groups: readonly Group[]): Group[] {
   const counts = new Map<string, number>()
   for (const { names } of groups) counts.set(names.join('\n'), (counts.get(names.join('\n')) ?? 0) + 1)
   return groups.map((group) => (counts.get(group.names.join('\n')) === 1 ? group : { ...group, names: group.wholes }))

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
-import { type CountedRow, countOf, type GroupName, groupsOf, tellApart } from './record-groups.ts'
+import { type CountedRow, countOf, type GroupName, groupsOf, nameApart } from './record-groups.ts'
 import { isShadow, type RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
 import { longestWithin, momentOf } from './sum-spans.ts'
@@ -59,7 +59,7 @@ async function busiestGroups(
   const busiest = [...(await countGroups(source, filter, by))].sort(
     ([one, left], [other, right]) => right.count - left.count || one.localeCompare(other),
   )
-  const named = tellApart(busiest.map(([id, { name, whole }]) => ({ id, names: [name], wholes: [whole ?? name] })))
+  const named = nameApart(busiest.map(([id, { name, whole }]) => ({ id, names: [name], wholes: [whole ?? name] })))
   return new Map(named.slice(0, most).map(({ id, names }) => [id, names.join()]))
 }
 

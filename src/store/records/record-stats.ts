@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, StatsBy, StatsRow } from '../api.ts'
 import { throwIfStopped } from '../cancellation.ts'
 import type { RecordLabelsRow } from '../schema.ts'
-import { type CountedRow, type GroupName, groupsOf, isOfLabel, tellApart } from './record-groups.ts'
+import { type CountedRow, type GroupName, groupsOf, isOfLabel, nameApart } from './record-groups.ts'
 import type { RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
 
@@ -46,7 +46,7 @@ export async function recordStats(
     }
   }
   const rows: StatsRow[] = []
-  for (const { id, names, adder } of ways.includes('key') ? tellApart([...groups.values()]) : groups.values()) {
+  for (const { id, names, adder } of ways.includes('key') ? nameApart([...groups.values()]) : groups.values()) {
     rows.push({ id, group: names.join(', '), groups: names, ...adder.finish() })
     if (rows.length % finishedAtOnce !== 0) continue
     await nextTurn()
@@ -64,7 +64,7 @@ export async function recordStats(
 interface Group {
   id: string
   names: string[]
-  /** For `tellApart`. */
+  /** For `nameApart`. */
   wholes: string[]
   /** The latest label, whose name a key has that was renamed. */
   label: number

@@ -82,12 +82,7 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
       {route === null ? (
         <ScopeFields value={scope} onChange={setChosen} operation="routes.add" allEnvironments />
       ) : null}
-      <TargetEditor
-        rows={rows}
-        onChange={changeRows}
-        providers={providers}
-        weighted={values.strategy === 'weighted' || rows.some(({ weight }) => weight !== '')}
-      />
+      <TargetEditor rows={rows} onChange={changeRows} providers={providers} weighted={values.strategy === 'weighted'} />
       {errors.left.targets === undefined ? null : (
         <p className="field-error small" role="alert">
           {errors.left.targets}

@@ -17,6 +17,8 @@ export interface TargetEditorProps {
 export function TargetEditor({ rows, onChange, providers, weighted }: TargetEditorProps) {
   const list = useRef<HTMLOListElement>(null)
   const said = useRef<HTMLParagraphElement>(null)
+  // A weight of 0 takes a target out, whatever the strategy.
+  const hasWeights = weighted || rows.some(({ weight }) => weight !== '')
   const change = (key: string, part: Partial<TargetRow>) =>
     onChange(rows.map((row) => (row.key === key ? { ...row, ...part } : row)))
   const move = (from: number, step: number, key: string) => {
@@ -36,7 +38,7 @@ export function TargetEditor({ rows, onChange, providers, weighted }: TargetEdit
             row={row}
             index={index}
             count={rows.length}
-            weighted={weighted}
+            weighted={hasWeights}
             providers={providers}
             onChange={(part) => change(row.key, part)}
             onMove={(step) => move(index, step, row.key)}

@@ -1,9 +1,9 @@
+import { askLane } from '../../src/admin/client-lane.ts'
 import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import { CommandFault, exitStatus } from '../fault.ts'
 import type { UsableModel } from './clients.ts'
 
-const patienceMs = 5000
 const mostModels = 1000
 
 /** By lane: where its models are listed, and what its list calls what is needed of each. */
@@ -23,19 +23,16 @@ const lists: Readonly<Record<LaneName, { path: string; of: string; name: string;
  * The models that the key may use, as the lane itself lists them: for whoever has a key and the gateway's address, and nothing else.
  * null: it cannot be reached from here, which does not mean that the client cannot.
  */
-export async function askLane(gatewayUrl: string, lane: LaneName, key: string): Promise<UsableModel[] | null> {
+export async function readListedModels(gatewayUrl: string, lane: LaneName, key: string): Promise<UsableModel[] | null> {
   const { path, of } = lists[lane]
-  const url = gatewayUrl + path
-  const headers = { authorization: `Bearer ${key}` }
-  const signal = AbortSignal.timeout(patienceMs)
-  const answer = await fetch(url, { headers, signal, redirect: 'manual' }).catch(() => null)
+  const answer = await askLane(gatewayUrl + path, key)
   if (answer === null) return null
-  const body: unknown = await answer.json().catch(() => null)
-  if (answer.ok && Array.isArray(valueAt(body, of)))
-    return [valueAt(body, of)].flat().map((entry) => readModel(entry, lane))
-  if (answer.headers.has('x-sp-request-id')) throw refusalOf(body, answer.status)
+  const { status, isGateway, body } = answer
+  const listed = valueAt(body, of)
+  if (status === 200 && Array.isArray(listed)) return listed.map((entry) => readModel(entry, lane))
+  if (isGateway) throw refusalOf(body, status)
   throw new CommandFault(
-    `${gatewayUrl} does not answer as a gateway: ${answer.status} at ${path.split('?')[0]}.`,
+    `${gatewayUrl} does not answer as a gateway: ${status} at ${path.split('?')[0]}.`,
     'Give the URL that requests go to, such as http://127.0.0.1:8787.',
   )
 }
