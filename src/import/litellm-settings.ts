@@ -143,7 +143,7 @@ const explanations: Record<string, WhyLeft> = {
   master_key: ['the gateway has no master key', 'Create keys: spgw keys create --name NAME'],
   database_url: [
     'keys, teams and their budgets in that database are not in this file',
-    'Make a key for each team and a policy for it (spgw policies add --attach key:NAME). A project of its own needs its own routes.',
+    'Make a key for each team, with a policy: spgw policies add --help (--attach). Projects need routes of their own.',
   ],
   retry_policy: ['retries are a number for each route', 'Set it on the route: spgw routes edit MODEL --retries N'],
   allowed_fails: ['targets are paused automatically after failures', 'Nothing to do.'],
