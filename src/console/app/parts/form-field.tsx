@@ -90,7 +90,8 @@ function controlOf({ field, suggestions, choices }: FormFieldProps) {
 function Hint({ field, hint, id, suggestions }: ControlProps) {
   const own = hint ?? field.description
   const picks = field.shape === 'list' && (suggestions !== undefined || field.choices !== null)
-  const syntax = field.syntax && !picks ? syntaxHints[field.syntax] : undefined
+  const hasExample = /such as/i.test(String(own))
+  const syntax = field.syntax && !picks && !hasExample ? syntaxHints[field.syntax] : undefined
   return (
     <p id={`${id}-hint`} className="field-hint small quiet">
       {own}

@@ -30,9 +30,16 @@ export function ContentRulesField(props: ControlProps) {
     onChange(writeRows(next))
   }
   if (rows === null) return <RulesText {...props} onRows={setRows} />
+  const focus = (selector: string) =>
+    requestAnimationFrame(() => list.current?.parentElement?.querySelector<HTMLElement>(selector)?.focus())
   const add = () => {
     change([...rows, newRow(rows)])
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('li:last-child select')?.focus())
+    focus('li:last-child select')
+  }
+  // The button that had the focus goes with its row.
+  const remove = (row: RuleRow) => {
+    change(rows.filter((one) => one !== row))
+    focus('ol + .row button')
   }
   return (
     <div className="stack-tight">
@@ -44,7 +51,7 @@ export function ContentRulesField(props: ControlProps) {
             number={index + 1}
             onLookFor={(word) => change(rows.map((one) => (one === row ? lookFor(row, word, rows) : one)))}
             onChange={(part) => change(rows.map((one) => (one === row ? changeRule(row, part) : one)))}
-            onRemove={() => change(rows.filter((one) => one !== row))}
+            onRemove={() => remove(row)}
           />
         ))}
       </ol>
