@@ -71,3 +71,28 @@ describe.each([stageModels.openai, 'answers', stageModels.anthropic])('automatic
     expect(mock.last.body.toString()).toContain('blue')
   })
 })
+
+describe.each([stageModels.openai, 'answers', stageModels.anthropic, stageModels.gemini])(
+  'a chat of Google with %s',
+  (model) => {
+    it('remembers what was said and called, streamed', async () => {
+      const { chats } = new GoogleGenAI({
+        apiKey: stage.key,
+        httpOptions: { baseUrl: `${stage.gateway.baseUrl}/v1/gemini`, retryOptions: { attempts: 1 } },
+      })
+      const tools = [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: schema }] }]
+      const chat = chats.create({ model, config: { tools } })
+      const say = async (message: Parameters<typeof chat.sendMessageStream>[0]['message']) => {
+        const calls: FunctionCall[] = []
+        for await (const chunk of await chat.sendMessageStream({ message })) calls.push(...(chunk.functionCalls ?? []))
+        return calls
+      }
+      const [call] = await say('the first question')
+      expect(call?.name).toBe('look')
+      const result = { name: 'look', response: { output: 'blue' }, ...(call?.id !== undefined && { id: call.id }) }
+      await say([{ functionResponse: result }])
+      const mock = Object.values(stage.mocks).find(({ calls }) => calls.at(-1)?.body.includes('blue') === true)
+      expect(mock?.last.body.toString()).toContain('the first question')
+    })
+  },
+)

@@ -110,7 +110,9 @@ const collected: Record<FormatName, (stream: string) => unknown> = {
     let last: JsonObject = {}
     for (const { data } of readSse(stream)) {
       last = asObject(asArray(data?.candidates)[0]) ?? {}
-      for (const part of asArray(asObject(last.content)?.parts)) addPart(parts, asObject(part) ?? {})
+      // An empty text only ends the stream.
+      for (const part of asArray(asObject(last.content)?.parts).map(asObject))
+        if (part !== null && part.text !== '') addPart(parts, part)
     }
     return { ...last, content: { role: 'model', parts } }
   },

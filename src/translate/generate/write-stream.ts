@@ -41,9 +41,13 @@ export class GenerateStreamWriter implements ReplyWriter {
     for (const event of this.#sequence.end()) this.#parts.write(event)
     this.#parts.end(this.#stop)
     const { grounding } = this.#parts
+    const finish = writeFinish(this.#stop)
+    const parts = this.#parts.take()
+    // As Google's last chunk: its SDKs' chats forget a turn of which any chunk has no parts, as one that was blocked has.
+    if (parts.length === 0 && finish.finishReason !== 'SAFETY') parts.push({ text: '' })
     const candidate = {
-      content: { role: 'model', parts: this.#parts.take() },
-      ...writeFinish(this.#stop),
+      content: { role: 'model', parts },
+      ...finish,
       index: 0,
       ...this.#parts.takeLogprobs(),
       ...(grounding !== null && { groundingMetadata: grounding }),

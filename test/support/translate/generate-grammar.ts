@@ -27,12 +27,16 @@ function checkChunk(data: JsonObject): string[] {
   const [candidate, ...others] = asArray(data.candidates).map(asObject)
   const content = asObject(candidate?.content)
   const parts = asArray(content?.parts).map(asObject)
+  // The chats of Google's SDKs forget a turn of which a chunk has no parts, as of one that was blocked.
+  const isBlocked = candidate?.finishReason === 'SAFETY'
+  const isLast = asText(candidate?.finishReason) !== null
+  const isEnd = isLast && parts.length === 1 && parts[0]?.text === ''
   return [
     ...(asText(data.responseId) === null ? ['a chunk without responseId'] : []),
     ...(candidate && others.length === 0 && candidate.index === 0 ? [] : ['not one candidate']),
     ...(content?.role === 'model' ? [] : ['content without its role']),
-    ...(parts.length === 0 && asText(candidate?.finishReason) === null ? ['a chunk without parts'] : []),
-    ...parts.flatMap(checkPart),
+    ...(parts.length === 0 && !isBlocked ? ['a chunk without parts'] : []),
+    ...(isEnd ? [] : parts.flatMap(checkPart)),
   ]
 }
 
