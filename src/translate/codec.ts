@@ -59,6 +59,8 @@ export interface TranslationTarget {
   streamOptions: boolean
   /** Generate: Google's cloud, whose web search can leave domains out. */
   vertex?: boolean
+  /** Messages: Amazon's, where several of Claude's newer models refuse to hold calls to their schemas. */
+  bedrock?: boolean
   /** Chat: the vendor's models want what they thought in earlier turns back, as `reasoning_content`. */
   reasoningContent?: boolean
 }

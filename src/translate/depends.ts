@@ -19,6 +19,7 @@ const choice = 'a choice of some tools is one of all, and a call is not forced w
 const behind = 'images go behind the results'
 const behindOlder = 'images go behind the results at models before Gemini 3'
 const names = 'of files only: images, audio and video have no names there'
+const onBedrock = { messages: 'lost on Bedrock, where several models refuse it' }
 const shown = "lost at OpenAI's chat; others show thoughts unasked"
 
 const mark = { chat: servers, responses: servers, messages: marks }
@@ -43,6 +44,7 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
     'messages.reasoning': signed,
     'messages.extra_content': signed,
     'tools.function.parameters': schema,
+    'tools.function.strict': onBedrock,
     'tools.custom.format': { responses: servers },
     'tools.cache_control': { messages: marks },
     'functions.parameters': schema,
@@ -72,7 +74,9 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
     'input.summary': signed,
     'input.encrypted_content': signed,
     'input.tools.format': { chat: servers },
+    'input.tools.strict': onBedrock,
     'input.tools.tools.format': { chat: servers },
+    'input.tools.tools.strict': onBedrock,
     max_output_tokens: capped,
     reasoning: effort,
     'reasoning.effort': effort,
@@ -84,8 +88,10 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
     'text.verbosity': { chat: servers },
     tool_choice: { chat: servers, messages: choice },
     'tools.format': { chat: servers },
+    'tools.strict': onBedrock,
     'tools.parameters': schema,
     'tools.tools.format': { chat: servers },
+    'tools.tools.strict': onBedrock,
     'tools.tools.parameters': schema,
     top_p: { chat: refusedByModel, messages: refusedByModel },
   },

@@ -81,6 +81,7 @@ function readRequest(
     strict: isYes('strict'),
     compatible: isYes('compatible'),
     vertex: isYes('vertex'),
+    bedrock: isYes('bedrock'),
     logprobs: isYes('logprobs') || !isYes('compatible'),
     reasoningContent: isYes('reasoning content'),
     maxOutput: count('max output'),

@@ -104,7 +104,8 @@ describe('tools', () => {
         { ...ask, tools: [{ type: 'function', function: { name: 'f', parameters: schema, strict } }] },
         claude,
       )
-      expect(chat.sent?.tools).toEqual([{ name: 'f', input_schema: schema, strict }])
+      // litellm PR 35688: Claude on Bedrock refuses `false`, which goes without saying.
+      expect(chat.sent?.tools).toEqual([{ name: 'f', input_schema: schema, ...(strict && { strict }) }])
       const back = request('messages', 'chat', {
         ...ask,
         max_tokens: 5,

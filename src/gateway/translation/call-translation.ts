@@ -202,6 +202,7 @@ export class CallTranslation {
         compatible: kind.kind === 'openai-compatible',
         logprobs: kind.givesLogprobs?.(row.settings) !== false,
         vertex: kind.kind === 'vertex',
+        bedrock: kind.kind === 'bedrock',
         streamOptions: !kind.unsupported(row).includes('stream_options'),
         reasoningContent: kind.wantsReasoning?.(row.settings) === true,
       },

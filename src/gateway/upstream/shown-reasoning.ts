@@ -10,7 +10,7 @@ const mostRead = 16 * 1024
 
 /** How Groq, Mistral and Databricks say it. DeepSeek names the member where it misses it. */
 const refusal =
-  /reasoning_content[^]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|(?:un(?:known|recognized|expected|supported)|extra)[^]{0,80}reasoning_content/i
+  /reasoning_content[\s\S]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|(?:un(?:known|recognized|expected|supported)|extra)[\s\S]{0,80}reasoning_content/i
 
 /** Ids of providers that have refused it, in the memory of one thread: another one learns it by asking itself. */
 export const refusing = new WeakMap<Gateway, Set<string>>()

@@ -21,7 +21,9 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
   const marks = new CacheMarks(ledger)
   const turns = withQuestion(orderTurns(conversation, facts, ledger), ledger)
   const thinking = planThinking(conversation, turns.turns, target, facts, ledger)
-  const declared = conversation.tools.map((tool) => writeTool(tool, marks, ledger)).filter((tool) => tool !== null)
+  const declared = conversation.tools
+    .map((tool) => writeTool(tool, target, marks, ledger))
+    .filter((tool) => tool !== null)
   const tools = declared.length > 0 ? declared : calledTools(turns.turns)
   const system = turns.system.map((part) => marks.on({ type: 'text', text: part.text }, part))
   const messages = writeTurns(turns.turns, { facts, ledger, marks, keepsThinking: thinking.keepsThinking })
@@ -49,24 +51,32 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
   return ledger.refused ?? body
 }
 
-function writeTool(tool: Tool, marks: CacheMarks, ledger: Ledger): JsonObject | null {
+function writeTool(tool: Tool, target: TranslationTarget, marks: CacheMarks, ledger: Ledger): JsonObject | null {
   if (tool.kind === 'hosted') {
     ledger.refuse(`${tool.path}.type`, foreignTool(tool))
     return null
   }
   if (tool.kind === 'search') return marks.on(writeSearch(tool), tool)
+  const strict = isStrict(tool, target, ledger)
   const written = {
     name: toolNameFor('messages', tool.name),
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: tool.kind === 'custom' ? customToolSchema(tool) : writeToolSchema(tool, ledger),
-    ...(tool.strict === null ? {} : { strict: tool.strict }),
+    input_schema: tool.kind === 'custom' ? customToolSchema(tool) : writeToolSchema(tool, strict, ledger),
+    ...(strict ? { strict } : {}),
   }
   return marks.on(written, tool)
 }
 
-function writeToolSchema({ schema, strict, path }: Tool, ledger: Ledger): unknown {
+/** Several models on Bedrock refuse the member, whatever it says: `false` goes without saying. */
+function isStrict({ strict, path }: Tool, { bedrock }: TranslationTarget, ledger: Ledger): boolean {
+  if (strict !== true) return false
+  if (bedrock === true) ledger.lose(`${path}.${ledger.from === 'chat' ? 'function.strict' : 'strict'}`)
+  return bedrock !== true
+}
+
+function writeToolSchema({ schema, path }: Tool, strict: boolean, ledger: Ledger): unknown {
   const written = writeSchema(schema)
-  return strict === true ? strictAnthropicSchema(written, toolSchemaPath(ledger.from, path), ledger) : written
+  return strict ? strictAnthropicSchema(written, toolSchemaPath(ledger.from, path), ledger) : written
 }
 
 /** A schema is required, and its type is `object`. */

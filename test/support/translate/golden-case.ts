@@ -27,6 +27,7 @@ const settingNames = [
   'strict',
   'compatible',
   'vertex',
+  'bedrock',
   'logprobs',
   'reasoning content',
   'max output',

@@ -107,6 +107,7 @@ function targetOf({ provider, upstreamModel: model }: Candidate, kinds: readonly
     compatible: provider.kind === 'openai-compatible',
     logprobs: kind?.givesLogprobs?.(provider.settings) !== false,
     vertex: kind?.kind === 'vertex',
+    bedrock: kind?.kind === 'bedrock',
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
     reasoningContent: kind?.wantsReasoning?.(provider.settings) === true,
   }
