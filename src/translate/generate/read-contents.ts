@@ -32,9 +32,13 @@ export function listOf(value: unknown): readonly unknown[] {
 
 export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): ConversationTurn[] {
   if (typeof contents === 'string') throw new RequestError('contents', 'is no list')
-  return listOf(contents).flatMap((value, index) => {
+  const turns: ConversationTurn[] = []
+  listOf(contents).forEach((value, index) => {
     const path = `contents[${index}]`
-    if (value instanceof PlainTurns) return plainTurn(value, path)
+    if (value instanceof PlainTurns) {
+      turns.push(plainTurn(value, path))
+      return
+    }
     const content = asObject(value)
     if (content === null) throw new RequestError(path, 'is no object')
     const role = ownValue(roles, asText(content.role) ?? 'user')
@@ -44,8 +48,29 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
       if (object === null) throw new RequestError(`${path}.parts[${at}]`, 'is no object')
       return readPart(object, `${path}.parts[${at}]`, context, skip)
     })
-    return { role, parts, path }
+    const last = turns.at(-1)
+    if (role !== 'assistant') turns.push({ role, parts, path })
+    else if (last?.role !== 'assistant' || last.plain !== undefined) turns.push({ role, parts: joined(parts), path })
+    else turns[turns.length - 1] = { ...last, parts: joined([...last.parts, ...parts]) }
   })
+  return turns
+}
+
+/**
+ * Texts that follow each other are one, as are thoughts: the chats of Google's SDKs keep an answer as it came, each piece of its stream a
+ * content of its own.
+ */
+function joined(parts: readonly Part[]): Part[] {
+  const whole: Part[] = []
+  for (const part of parts) {
+    const before = whole.at(-1)
+    const isPiece = (part.kind === 'text' || part.kind === 'reasoning') && before?.kind === part.kind
+    // What another provider has signed is whole by itself.
+    if (isPiece && before.opaque === undefined && (part.opaque === undefined || part.opaque.form === 'thought'))
+      whole[whole.length - 1] = { ...part, path: before.path, text: before.text + part.text }
+    else whole.push(part)
+  }
+  return whole
 }
 
 function readPart(part: JsonObject, path: string, context: ReadContext, skip: SkipPart): Part[] {
