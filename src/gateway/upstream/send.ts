@@ -192,10 +192,10 @@ function finish(
 ): GatedAttempt | Promise<GatedAttempt> {
   if (watch.aborted) return first
   if (target.translation === null) {
-    const finding = target.refused === null ? afterRefusal(call, first) : null
-    if (finding === null) return first
+    const search = target.refused === null ? afterRefusal(call, first) : null
+    if (search === null) return first
     const what = 'of earlier turns (reasoning_content)'
-    return finding.then((refused) =>
+    return search.then((refused) =>
       refused === null ? first : sendAgain(call, { ...target, refused }, first, watch, what),
     )
   }
