@@ -52,10 +52,18 @@ const anyMark = new RegExp(
 const quote = 0x22
 const backslash = 0x5c
 
+/** Nothing in it is deep. Nearly all chunks of a stream are shorter. */
+const shortText = 1000
+/** What may be a number that would be written in another way than it stands there. */
+const oddNumber = /(?:^|[:[,\s])(?:-0|-?\d+[.eE]|-?\d{16})/
+const plain: JsonSurvey = { tooMany: false, isDeep: false, hasOddNumber: false }
+
 /** Reads JSON and keeps each number's own text. Undefined for what is not JSON, or too deep for a stack. */
 export function parseLossless(json: string | Buffer): unknown {
-  const bytes = typeof json === 'string' ? Buffer.from(json) : json
-  return parseSurveyed(json.toString(), surveyJson(bytes))
+  const text = json.toString()
+  // To look at each byte takes several times as long as to read it.
+  if (text.length <= shortText && !oddNumber.test(text)) return parseSurveyed(text, plain)
+  return parseSurveyed(text, surveyJson(typeof json === 'string' ? Buffer.from(json) : json))
 }
 
 /** To keep numbers takes several times as long as to read without. */

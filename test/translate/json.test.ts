@@ -45,6 +45,7 @@ describe('JSON without loss', () => {
         const text = `{"a":[${numbers.join(`${space},${space}`)}],"b":${space}${numbers[0]}${space}}`
         expect(rewrite(text)).toBe(text.replaceAll(/\s/g, ''))
         expect(JSON.stringify(parseLossless(numbers[0] ?? ''))).toBe(numbers[0])
+        expect(JSON.stringify(parseLossless(text))).toBe(text.replaceAll(/\s/g, ''))
       }),
     )
   })
