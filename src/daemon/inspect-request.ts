@@ -39,16 +39,16 @@ function inspect(name: LaneName, match: Match, body: Buffer, model: string | nul
   const size = { streamed, bytes: body.length, input: usesTokens ? promptTokens(body) : 0, outputLimit, answers }
   const limitedBy =
     outputLimits === undefined ? null : lengthName(inspection, body, outputLimits, outputLimits.names[0] ?? '')
-  const named = match.endpoint.model === 'path' ? (model ?? nameOf(body)) : (inspection.model ?? model)
+  const named =
+    match.endpoint.model === 'path' ? (model ?? nameIn(shapeOf(body.toString()))) : (inspection.model ?? model)
   const units = readUnits?.({ body, fields: [], head: body, bytes: body.length }) ?? null
   const choice = { additionalModels, leavesChoice, units }
   const asks = { operation, counts, usesTokens, limitedBy, conversation, ...choice, user: endUser ?? '' }
   return [{ lane: name, model: named, ...size, ...asks }]
 }
 
-/** Bodies of Gemini's calls for vectors may name the model that their path names. */
-function nameOf(body: Buffer): string | null {
-  const shape = shapeOf(body.toString())
+/** Bodies of Gemini's calls may name the model that their path names. */
+function nameIn(shape: object): string | null {
   return 'model' in shape && typeof shape.model === 'string' ? shape.model.replace(/^models\//, '') : null
 }
 
@@ -64,7 +64,7 @@ function shapeOf(text: string): object {
 function pathOf(lane: LaneName, shape: object, asked: boolean, model: string | null): string | null {
   if (lane === 'gemini') {
     const verb = geminiVerb(shape) ?? (asked ? 'generateContent' : null)
-    return verb === null ? null : `/v1beta/models/${encodeURIComponent(model ?? 'model')}:${verb}`
+    return verb === null ? null : `/v1beta/models/${encodeURIComponent(model ?? nameIn(shape) ?? 'model')}:${verb}`
   }
   if (lane === 'anthropic') return 'messages' in shape || asked ? '/v1/messages' : null
   if (geminiVerb(shape) !== null && !asked) return null

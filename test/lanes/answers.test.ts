@@ -4,7 +4,9 @@ import { openFramer } from '../../src/lanes/framer.ts'
 import { findLane } from '../../src/lanes/index.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
 
-function open(target: string, body = '{"model":"m","stream":true}'): AnswerReader {
+function open(target: string): AnswerReader {
+  // Gemini's is in the path.
+  const body = target.includes('/models/g:') ? '{"stream":true}' : '{"model":"m","stream":true}'
   const [path = '', query = ''] = target.split('?')
   const lane = findLane(path)
   const match = lane?.match('POST', path.slice(lane.prefix.length)) ?? null

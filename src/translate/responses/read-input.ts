@@ -138,12 +138,11 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
   return { kind: 'reasoning', path, text, opaque }
 }
 
-/** Of `input[3].phase`: whether it says `commentary`, and a call follows in the same turn: its place then says the same. */
+/** Of `input[3].phase`: whether it is of a comment on the way, and a call follows in the same turn, which says so, too. */
 export function isBeforeCall(input: unknown, path: string): boolean {
   const items = asArray(input)
-  const at = Number(/\d+/.exec(path)?.[0])
-  if (asObject(items[at])?.phase !== 'commentary') return false
-  let next = at + 1
+  let next = Number(/\d+/.exec(path)?.[0]) + 1
+  if (asObject(items[next - 1])?.phase !== 'commentary') return false
   while (next < items.length && isComment(items[next])) next++
   const type = asObject(items[next])?.type
   return type === 'function_call' || type === 'custom_tool_call'

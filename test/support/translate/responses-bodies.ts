@@ -59,8 +59,9 @@ export const responsesBodies: readonly JsonObject[] = [
       { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'text' },
       { type: 'function_call_output', call_id: 'a', output: content },
       { type: 'custom_tool_call_output', call_id: 'b', output: 's' },
-      // No call follows this one.
-      { type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'U' }] },
+      // Before a call its place says the same.
+      { type: 'message', role: 'assistant', phase: 'commentary', content: 'T' },
+      { type: 'message', role: 'user', content: 'U' },
     ],
     tools: [...callable, { type: 'namespace', name: 'n', description: 'd', tools: callable }],
     tool_choice: { type: 'function', name: 'f' },
