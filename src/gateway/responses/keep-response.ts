@@ -44,9 +44,11 @@ export function openKeeping(
 
 /** A conversation that goes on keeps its beginning: what has less than half of its time left is kept anew. */
 function renew(store: KeptResponses, { kept, key, id, arrival }: Call, lifeMs: number): void {
-  for (const { expiresAt, response, before, input } of kept?.used ?? []) {
-    const entry: KeptResponse = { response, before, input }
-    if (expiresAt - arrival.receivedAt < lifeMs / 2) store.keep(id, key, entry, arrival.receivedAt + lifeMs)
+  for (const { id: named, expiresAt, response, before, input } of kept?.used ?? []) {
+    if (expiresAt - arrival.receivedAt >= lifeMs / 2) continue
+    const place = kept?.ids.indexOf(named) ?? -1
+    const entry: KeptResponse = { response, before: place < 0 ? before : (kept?.ids.slice(0, place) ?? []), input }
+    store.keep(id, key, entry, arrival.receivedAt + lifeMs)
   }
 }
 

@@ -3,6 +3,7 @@ import { asArray, asObject, asText, type JsonObject } from '../../core/json-valu
 import type { ObjectScope } from '../../core/stored-object.ts'
 import { parseLossless } from '../../translate/json.ts'
 import type { Gateway } from '../gateway.ts'
+import type { MemoryHolder } from '../request/memory-budget.ts'
 import { objectsIn } from './objects-in.ts'
 
 /** A response that the gateway keeps because its provider has no such state, and what the model was given for it. */
@@ -15,6 +16,7 @@ export interface KeptResponse {
   input: readonly JsonObject[]
 }
 
+/** `before` is empty where it was not asked for. */
 export interface FoundResponse extends KeptResponse {
   id: string
   /** Epoch milliseconds. */
@@ -35,6 +37,9 @@ export interface KeptBefore {
 
 /** Whose it is. */
 export type KeptScope = Pick<ObjectScope, 'projectId' | 'environmentId'>
+
+/** The body of a request. */
+type Holder = MemoryHolder & { bytes: Buffer }
 
 /** A longer one is not kept: it is one entry of the journal. */
 const longest = 900_000
@@ -74,8 +79,15 @@ export class KeptResponses {
     void this.#gateway.journal.append({ kind: 'reasoning', requestId, name, expiresAt, sealed: forgotten })
   }
 
-  /** By id, those of the scope only. Null: the store does not answer; `long`: together they are longer than a request may be. */
-  async find(scope: KeptScope, ids: readonly string[]): Promise<Map<string, FoundResponse> | 'long' | null> {
+  /**
+   * By id, those of the scope only, for a request whose memory they take. `withBefore`: as each knows them; of a conversation of thousands
+   * they are millions. Null: the store does not answer; `long`: together they are longer than a request may be; `full`: no memory is left.
+   */
+  async find(
+    scope: KeptScope,
+    ids: readonly string[],
+    { body, withBefore }: { body: Holder; withBefore: boolean },
+  ): Promise<Map<string, FoundResponse> | 'long' | 'full' | null> {
     const found = new Map<string, FoundResponse>()
     let length = 0
     for (let from = 0; from < ids.length; from += readAtOnce) {
@@ -84,9 +96,10 @@ export class KeptResponses {
       for (const [id, { payload, expiresAt }] of opened) {
         length += payload.length
         const kept = readKept(payload)
-        if (kept !== null) found.set(id, { ...kept, id, expiresAt })
+        if (kept !== null) found.set(id, { ...kept, ...(withBefore ? {} : { before: [] }), id, expiresAt })
       }
       if (length > this.#gateway.settings.bodyLimit) return 'long'
+      if (!this.#gateway.budget.reserve(body, body.bytes.length + length)) return 'full'
     }
     return found
   }

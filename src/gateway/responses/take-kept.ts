@@ -24,9 +24,11 @@ export async function takeKept(call: Call, names: readonly ObjectName[]): Promis
   const responses = idsOf(names, 'response')
   const items = idsOf(names, 'item')
   const owners = await store.findItems(call.key, items)
-  const found = owners === null ? null : await store.find(call.key, [...new Set([...responses, ...owners.values()])])
+  const wanted = [...new Set([...responses, ...(owners?.values() ?? [])])]
+  const found = owners === null ? null : await store.find(call.key, wanted, { body: call.body, withBefore: true })
   if (found === null || owners === null) return refuse(call, indexFault(call, 'it did not answer in time'))
   if (found === 'long') return refuse(call, tooLong)
+  if (found === 'full') return refuse(call, outOfMemory())
   if (found.size === 0) return null
   const { endpoint, object } = call.match
   const named = object === null ? undefined : found.get(object)
@@ -64,9 +66,10 @@ async function findAll(
   named: FoundResponse,
 ): Promise<readonly FoundResponse[] | Fault | null> {
   if (named.before.length >= mostBefore) return tooManyBefore
-  const earlier = await store.find(call.key, named.before)
+  const earlier = await store.find(call.key, named.before, { body: call.body, withBefore: false })
   if (earlier === null) return indexFault(call, 'it did not answer in time')
   if (earlier === 'long') return tooLong
+  if (earlier === 'full') return outOfMemory()
   const all = named.before.flatMap((id) => earlier.get(id) ?? [])
   return all.length < named.before.length ? null : [...all, named]
 }

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/core/json-value.ts'
+import type { Gateway } from '../../src/gateway/gateway.ts'
+import type { Call } from '../../src/gateway/request/call.ts'
+import { MemoryBudget } from '../../src/gateway/request/memory-budget.ts'
+import { openKeeping } from '../../src/gateway/responses/keep-response.ts'
+import { KeptResponses } from '../../src/gateway/responses/kept-responses.ts'
+import { attachCounters, createCounterMemory } from '../../src/policy/counters.ts'
+
+const scope = { projectId: 'prj_1', environmentId: 'env_1' }
+const layout = { rows: 8, threads: 1 }
+const expiresAt = 1_790_000_000_000
+
+/** A store that seals nothing. */
+function openStore(heldLimit: number) {
+  const stored: Record<string, string> = {}
+  const counters = attachCounters(createCounterMemory(layout), layout, 0)
+  const gateway = {
+    settings: { bodyLimit: 100_000_000 },
+    budget: new MemoryBudget(counters, () => heldLimit),
+    objects: { reasoning: async () => ({ certain: true, found: stored }) },
+    model: {
+      configuration: {
+        tokens: {
+          seal: (_: string, payload: string) => payload,
+          open: (_: string, payload: string) => ({ state: payload === '' ? 'broken' : 'open', payload, expiresAt }),
+        },
+      },
+    },
+    journal: { append: async ({ name, sealed }: { name: string; sealed: string }) => void (stored[name] = sealed) },
+  } as unknown as Gateway
+  return { gateway, store: new KeptResponses(gateway) }
+}
+
+const body = () => ({ reserved: 0, bytes: Buffer.alloc(10) })
+const response = (id: string, text = 'x'): JsonObject => ({ id, output: [{ type: 'message', id: `msg_${id}`, text }] })
+
+function keepConversation(store: KeptResponses, turns: number, text: string): string[] {
+  const ids = Array.from({ length: turns }, (_, index) => `resp_${index}`)
+  for (const [index, id] of ids.entries())
+    store.keep('req_1', scope, { response: response(id, text), before: ids.slice(0, index), input: [] }, expiresAt)
+  return ids
+}
+
+describe('responses that the gateway keeps', () => {
+  it('take memory of the request that uses them, and are refused where there is none', async () => {
+    const { store } = openStore(3_000_000)
+    const ids = keepConversation(store, 10, 'x'.repeat(500_000))
+    const few = body()
+    expect(await store.find(scope, ids.slice(0, 4), { body: few, withBefore: true })).toHaveProperty('size', 4)
+    expect(few.reserved).toBeGreaterThan(2_000_000)
+    expect(await store.find(scope, ids, { body: body(), withBefore: true })).toBe('full')
+  })
+
+  it('of a conversation do not each bring all that is before them', async () => {
+    const { store } = openStore(100_000_000)
+    const ids = keepConversation(store, 100, 'x')
+    const found = await store.find(scope, ids, { body: body(), withBefore: false })
+    if (!(found instanceof Map)) throw new Error('not found')
+    expect([...found.values()].flatMap(({ before }) => before)).toEqual([])
+  })
+
+  it('are kept anew with what was before them, when the conversation goes on', async () => {
+    const { gateway, store } = openStore(100_000_000)
+    const ids = keepConversation(store, 5, 'x')
+    const chain = await store.find(scope, ids, { body: body(), withBefore: false })
+    if (!(chain instanceof Map)) throw new Error('not found')
+    const arrival = { receivedAt: expiresAt - 1000 }
+    const kept = { previous: 'resp_4', ids, items: 0, used: [...chain.values()] }
+    const call = { kept, key: scope, id: 'req_2', gateway, arrival } as unknown as Call
+    const keeping = openKeeping(call, 1_000_000, { input: 'next', pieces: [] }, [])
+    expect(keeping.take(response('resp_5'))).toBe(true)
+    const after = await store.find(scope, [...ids, 'resp_5'], { body: body(), withBefore: true })
+    if (!(after instanceof Map)) throw new Error('not found')
+    const before = [...after.values()].map((each) => each.before)
+    expect(before).toEqual([...ids, 'resp_5'].map((_, index) => ids.slice(0, index)))
+  })
+})
