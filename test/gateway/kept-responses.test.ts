@@ -27,7 +27,11 @@ function openStore(heldLimit: number) {
         },
       },
     },
-    journal: { append: async ({ name, sealed }: { name: string; sealed: string }) => void (stored[name] = sealed) },
+    journal: {
+      append: async ({ name, sealed }: { name: string; sealed: string }) => {
+        stored[name] = sealed
+      },
+    },
   } as unknown as Gateway
   return { gateway, store: new KeptResponses(gateway) }
 }
