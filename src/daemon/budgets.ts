@@ -28,7 +28,7 @@ export class Budgets {
   /** Resolves when what earlier processes spent is counted; null: it is. */
   #opening: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
-  #ahead: number | null = null
+  #ahead = Date.now() - performance.now()
 
   constructor(store: StoreClient, counters: LimitCounters, log: Log, node: OwnNode | null, retryMs = 1000) {
     this.#store = store
@@ -46,7 +46,6 @@ export class Budgets {
     this.#opening = this.#read((used, held) => this.#counters.seed(used, held)).finally(() => {
       this.#opening = null
     })
-    void this.look()
     setInterval(() => void this.look(), lookEveryMs).unref()
     return this.#opening
   }
@@ -56,11 +55,12 @@ export class Budgets {
    * ahead made room for a later one, is in the store alone. Resolves when it counts again.
    */
   async look(now = Date.now(), steady = performance.now()): Promise<void> {
-    const before = this.#ahead
+    const step = Math.abs(now - steady - this.#ahead)
     this.#ahead = now - steady
-    if (before === null || Math.abs(this.#ahead - before) < stepMs) return
+    if (step < stepMs) return
     await this.#opening
-    await this.#read((used, held) => this.#counters.recount(used, held))
+    const { restoreBudgets } = await import('../policy/limits/restore-budgets.ts')
+    await this.#read((used, held) => restoreBudgets(this.#counters.budgetParts, used, held))
   }
 
   /** Resolves when budgets that were added by the last change count what was spent before it. */

@@ -13,7 +13,6 @@ import {
   machineKeyFile,
 } from '../sealing/machine-key.ts'
 import { settleKeyring } from '../sealing/next-key.ts'
-import { formatPublicHalf, mintRecoveryKey, readRecoveryKey } from '../sealing/recovery-key.ts'
 import { MachineKeyMissing } from '../sealing/seal-error.ts'
 import type { AuditEvent, AuditLine, StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
@@ -119,6 +118,8 @@ function openMachineKey(sources: MachineKeySources, hasDatabase: boolean, made: 
 
 /** The store keeps its public half; whoever calls this shows the rest, once. */
 export async function makeRecoveryKey({ store, keyring }: Pick<Foundation, 'store' | 'keyring'>): Promise<Secret> {
+  // Only the first start of a data directory makes one.
+  const { formatPublicHalf, mintRecoveryKey, readRecoveryKey } = await import('../sealing/recovery-key.ts')
   const secret = mintRecoveryKey()
   const key = readRecoveryKey(secret)
   const line = auditLine(

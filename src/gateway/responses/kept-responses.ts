@@ -38,9 +38,6 @@ export interface KeptBefore {
 /** Whose it is. */
 export type KeptScope = Pick<ObjectScope, 'projectId' | 'environmentId'>
 
-/** The body of a request. */
-type Holder = MemoryHolder & { bytes: Buffer }
-
 /** A longer one is not kept: it is one entry of the journal. */
 const longest = 900_000
 /** The store is a thread of this process; a node of a cluster asks the others as well, and waits a second for each round. */
@@ -86,7 +83,7 @@ export class KeptResponses {
   async find(
     scope: KeptScope,
     ids: readonly string[],
-    { body, withBefore }: { body: Holder; withBefore: boolean },
+    { body, withBefore }: { body: MemoryHolder & { bytes: Buffer }; withBefore: boolean },
   ): Promise<Map<string, FoundResponse> | 'long' | 'full' | null> {
     const found = new Map<string, FoundResponse>()
     let length = 0

@@ -22,13 +22,12 @@ import {
   type PeriodUse,
   periodSize,
   readHalf,
-  restorePeriod,
   settlePeriod,
   spendHold,
   takePeriod,
 } from './period-row.ts'
 import { type BudgetPeriod, Periods, readPeriodName } from './periods.ts'
-import { whyRefused } from './why-refused.ts'
+import { type WhyRefused, whyRefused } from './why-refused.ts'
 
 /** What a request may come to, or came to. */
 export interface BudgetNeed {
@@ -60,12 +59,7 @@ export interface BudgetRefusal {
   /** The limit at this moment, with what is granted on top of it. */
   most: number
   use: PeriodUse
-  /**
-   * `closed`: what was spent before the process began is not counted yet. `held`: running requests hold what is missing, or other
-   * nodes have it in hand. `over`: it began so long ago that its period is no longer counted. `apart`: by what is known here there is room, but this node was not given it. `cut off`: the same of a
-   * node that can be given nothing.
-   */
-  why: 'closed' | 'held' | 'over' | 'spent' | 'apart' | 'cut off'
+  why: WhyRefused
   /** In a cluster: what asking for may help, before it is final. */
   want: AllowanceWant | null
 }
@@ -206,20 +200,9 @@ export class BudgetCounters {
     this.#rows.seed()
   }
 
-  /** The clock was set: what the store has of the periods of now counts, also where rows have gone on to others. */
-  recount(used: Iterable<BookedAmount>, held: Iterable<BookedAmount>): void {
-    const restored = new Set<string>()
-    const restore = ([counter, name]: BookedAmount, amount: bigint) => {
-      const [row, { number }] = [this.#seededRow(counter), readPeriodName(name)]
-      const isRestored = row !== null && restorePeriod(this.#rows.words, row, number, amount, this.#claimer)
-      if (isRestored) restored.add(`${counter} ${name}`)
-    }
-    for (const booked of used) restore(booked, BigInt(booked[2]))
-    for (const booked of held) {
-      restore(booked, 0n)
-      if (restored.has(`${booked[0]} ${booked[1]}`)) this.#addSeeded(booked, addHeld)
-    }
-    this.#rows.noteSetBack()
+  /** For a recount (`restore-budgets.ts`), which is rare. */
+  get parts() {
+    return { rows: this.#rows, claimer: this.#claimer, rowOf: (name: string) => this.#seededRow(name) }
   }
 
   /** Counts as used besides what requests book. */

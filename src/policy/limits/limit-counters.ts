@@ -235,8 +235,8 @@ export class LimitCounters {
     this.#budgets.seed(used, held)
   }
 
-  recount(used: Iterable<BookedAmount>, held: Iterable<BookedAmount>): void {
-    this.#budgets.recount(used, held)
+  get budgetParts() {
+    return this.#budgets.parts
   }
 
   /** Counts as used of a budget besides what requests book. */

@@ -18,7 +18,7 @@ const claim = 1n << 40n
 /** Tries to read a half that another thread is just opening. */
 const mostReads = 1000
 
-interface Claimer {
+export interface Claimer {
   column: number
   note(half: number): void
 }
@@ -60,22 +60,6 @@ export function endClaim(words: BigInt64Array, half: number, column: number): vo
 export function addSettled(words: BigInt64Array, half: number, amount: bigint): void {
   Atomics.add(words, half + settled, amount)
   Atomics.add(words, half + used, amount)
-}
-
-/** Counts at least so much as used of a period, also where the row has gone on to another. True: it had. */
-export function restorePeriod(
-  words: BigInt64Array,
-  row: number,
-  period: number,
-  amount: bigint,
-  claimer: Claimer,
-): boolean {
-  const isOther = Atomics.load(words, halfOf(row, period)) !== BigInt(period)
-  const half = openPeriod(words, row, period, claimer, true)
-  if (half === null) return false
-  const missing = amount - Atomics.load(words, half + settled)
-  if (missing > 0n) addSettled(words, half, missing)
-  return isOther
 }
 
 /** What a batch holds since before the process began. */

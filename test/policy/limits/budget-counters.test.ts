@@ -4,6 +4,7 @@ import type { Limit } from '../../../src/core/policy-limits.ts'
 import { LimitCounters, type LimitHold } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../../src/policy/limits/limit-memory.ts'
 import { Periods, readPeriodName } from '../../../src/policy/limits/periods.ts'
+import { restoreBudgets } from '../../../src/policy/limits/restore-budgets.ts'
 import { runThreads } from '../../support/threads.ts'
 
 function makeBudget(limit: number, more: Partial<Limit> = {}): Limit {
@@ -90,7 +91,7 @@ describe('a budget', () => {
     expect(one.holdBudgets(late, need(90), ahead)).toBeNull()
     const back = open(one, limits)
     expect(one.holdBudgets(back, need(1), moment)).toMatchObject({ why: 'closed' })
-    one.recount([[counter, '2026-11-23', 30]], [[counter, '2026-11-23', 5]])
+    restoreBudgets(one.budgetParts, [[counter, '2026-11-23', 30]], [[counter, '2026-11-23', 5]])
     late.actual = need(90)
     one.release(late)
     const use = () => other.budgetUse(limits[0]!, moment)
@@ -98,7 +99,7 @@ describe('a budget', () => {
     expect(one.holdBudgets(back, need(66), moment)).toMatchObject({ why: 'held' })
     expect(one.holdBudgets(back, need(65), moment)).toBeNull()
     // What counts already is not counted again.
-    one.recount([[counter, '2026-11-23', 30]], [[counter, '2026-11-23', 5]])
+    restoreBudgets(one.budgetParts, [[counter, '2026-11-23', 30]], [[counter, '2026-11-23', 5]])
     expect(use()).toMatchObject({ used: 30, held: 70 })
   })
 
@@ -112,7 +113,7 @@ describe('a budget', () => {
     expect(one.holdBudgets(next, need(10), moment)).toBeNull()
     next.actual = need(10)
     one.release(next)
-    one.recount([[limits[0]!.counter, '2026-11-23', 80]], [])
+    restoreBudgets(one.budgetParts, [[limits[0]!.counter, '2026-11-23', 80]], [])
     expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 80, held: 0 })
     expect(one.holdBudgets(open(one, limits), need(21), moment)).toMatchObject({ why: 'spent' })
   })
