@@ -189,6 +189,36 @@ const heads: Record<string, () => Call> = {
   }),
   'a long id': () => ({ path: `/v1/responses/resp_${'a'.repeat(12_000)}`, method: 'GET' }),
 }
+const listed = (count: number, one: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => one(at)).join(',')
+const toolOf = (schema: string) => `"tools":[{"type":"function","function":{"name":"t","parameters":${schema}}}]`
+const asked = '{"role":"user","content":"x"}'
+const called = (text: string) =>
+  `${asked},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${JSON.stringify(text)}}}]},{"role":"tool","tool_call_id":"c","content":"r"}`
+/** Of a client of chat, to providers of other formats. */
+const translated: Record<string, () => string> = {
+  'turns of one letter': () => `"messages":[${listed(60_000, () => asked)}]`,
+  'a schema of many parts': () =>
+    `"messages":[${asked}],${toolOf(`{"allOf":[${listed(15_000, (at) => `{"properties":{"a${at}":{}}}`)}]}`)}`,
+  'a list that each part says again': () =>
+    `"messages":[${asked}],${toolOf(`{"enum":[${listed(20_000, (at) => `"value-${at}"`)}],"allOf":[${listed(20_000, () => '{"enum":["x"]}')}]}`)}`,
+  'references that multiply': () =>
+    `"messages":[${asked}],${toolOf(`{"$ref":"#/$defs/d0","$defs":{${listed(40, (at) => `"d${at}":{"properties":{"x":{"$ref":"#/$defs/d${at + 1}"},"y":{"$ref":"#/$defs/d${at + 1}"}}}`)}}}`)}`,
+  'arguments of many values': () => `"messages":[${called(`{"a":${values.numbers?.(12 * MB)}}`)}]`,
+  'deep arguments': () => `"messages":[${called(`{"a":${values.deep?.(10 * MB)}}`)}]`,
+  'a long text of escapes': () => `"messages":[{"role":"user","content":${values['one text of escapes']?.(12 * MB)}}]`,
+}
+const translatedCases = Object.entries(translated).flatMap(([name, make]) =>
+  ['anthropic', 'gemini'].map((provider) =>
+    call(
+      `translated request, ${provider}`,
+      name,
+      () => ({ path: calls.chat.path, body: `{"model":"${provider}-m",${make()}}` }),
+      provider === 'gemini' && name === 'a schema of many parts',
+    ),
+  ),
+)
+
 /** One behind the other on one connection, none of them waiting for an answer. */
 const pipelined: Record<string, (key: string) => string> = {
   'without a key': () => 'GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n',
@@ -216,4 +246,5 @@ export const requestCases: readonly HostileCase[] = [
   ...formCases,
   ...batchCases,
   ...headCases,
+  ...translatedCases,
 ]
