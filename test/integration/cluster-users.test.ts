@@ -161,6 +161,8 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
 
   it.each([
     ['insert', 'spgw.rows', 'postgres'],
+    ['update', 'spgw.head', 'postgres'],
+    ['insert', 'spgw.allowances', 'postgres'],
     ['insert', 'spgw.shipped, spgw.records', 'outbox'],
     ['select', 'spgw.record_sums, spgw.records', 'records'],
   ])('say within seconds that they may not %s where they run: %s', async (right, tables, part) => {
@@ -169,7 +171,7 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     const { admin, baseUrl } = second.gateway
     const reason = async () => (await admin.status({})).degraded.find((each) => each.part === part)?.reason
     expect(await reason()).toBeUndefined()
-    const { key } = await second.gateway.createKey(`without-${right}-${part}`)
+    const { key } = await second.gateway.createKey(`no-${right}-${tables.replaceAll(/[^a-z]+/g, '-')}`)
     query(`revoke ${right} on ${tables} from spgw_node`)
     // Something that is to be shipped, and somebody who reads.
     await fetch(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } })

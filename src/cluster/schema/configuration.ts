@@ -53,8 +53,14 @@ begin
 end $$;
 `
 
-/** Fails where this node may not change the configuration, and changes nothing. */
+/** Fails where this node may not change the configuration, or be given parts of budgets; and changes nothing. */
 export const tryChanging = `
-with appends as (insert into spgw.appends select * from spgw.appends where false)
+with head as (update spgw.head set sequence = sequence where false),
+  timeline as (update spgw.timeline set since = since where false),
+  budgets as (insert into spgw.budgets select * from spgw.budgets where false
+    on conflict (counter, period) do update set most = excluded.most),
+  allowances as (insert into spgw.allowances select * from spgw.allowances where false
+    on conflict (counter, period, member) do update set given = excluded.given),
+  appends as (insert into spgw.appends select * from spgw.appends where false)
 insert into spgw.rows as r select * from spgw.rows where false
   on conflict (name, key) do update set row = excluded.row, sequence = excluded.sequence`
