@@ -33,6 +33,7 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
   ],
   [/^no pg_hba.conf entry/, () => 'let this machine in there, by a line of pg_hba.conf'],
   [/^sorry, too many clients|^remaining connection slots/, () => 'raise max_connections (a node needs up to eight)'],
+  [/^too many connections for (role|database)/, () => 'raise its connection limit there (a node needs up to eight)'],
   [/^The server does not support SSL/, () => 'set ssl = on there; to another machine connections are always encrypted'],
   [/^NOAUTH/, (setting) => `set cluster.${setting}_password`],
   [/^WRONGPASS/, (setting) => `correct cluster.${setting}_password, or the user in cluster.${setting}`],

@@ -41,6 +41,8 @@ it.each([
   ['permission denied for database spgw', /: a cluster is founded by a user who may create a schema/],
   ['no pg_hba.conf entry for host "10.0.0.2", user "spgw", database "spgw", no encryption', /: let this machine in/],
   ['sorry, too many clients already', /: raise max_connections/],
+  ['too many connections for role "spgw"', /: raise its connection limit/],
+  ['too many connections for database "spgw"', /: raise its connection limit/],
   ['The server does not support SSL connections', /: set ssl = on there/],
   ['getaddrinfo ENOTFOUND db.example.com', /: correct the name in cluster\.postgres/],
   ['connect ECONNREFUSED 10.0.0.1:5432', /5432$/],
