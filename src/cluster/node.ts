@@ -5,17 +5,18 @@ import type { RequestRecord } from '../core/record.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { ReplicaState } from '../store/replica/replica-types.ts'
+import { endsAccess } from '../store/replica/shared-tables.ts'
 import { type SharedLog, SharedWriter } from '../store/replica/shared-write.ts'
 import { StoreReadOnly } from '../store/store-error.ts'
 import { ClusterLink, type ClusterWorker } from './link.ts'
 import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 import { awaitReach, type Reach } from './reach.ts'
-import { Revocations } from './revocations.ts'
+import { type RevocationParts, Revocations } from './revocations.ts'
 import { findStanding } from './standing.ts'
 import { notYet, otherCluster, removed, sayLoss, sayWhy } from './troubles.ts'
 
-export interface NodeParts {
+export interface NodeParts extends Pick<RevocationParts, 'withReserve'> {
   store: StoreClient
   keyring: Keyring
   startThread(): ClusterWorker
@@ -289,8 +290,9 @@ export class ClusterNode {
     const { sequence, mark, rows, marks } = await this.link.ask('rows', { after })
     if (sequence <= state.sequence && !this.#needsAll) return false
     const extent = this.#needsAll ? 'all' : 'changes'
+    const apply = () => this.#parts.store.replica({ act: 'apply', rows: { rows, sequence, mark, extent } })
     try {
-      await this.#parts.store.replica({ act: 'apply', rows: { rows, sequence, mark, extent } })
+      await (endsAccess(rows) ? this.#parts.withReserve(apply) : apply())
     } catch (error) {
       throw this.#fallBehind(sequence, error)
     }

@@ -11,6 +11,8 @@ export interface RevocationParts {
   keyring: Pick<Keyring, 'seal' | 'open'>
   /** Of which cluster this is which member; null: it is alone. */
   self(): { cluster: string; member: string } | null
+  /** Makes it also where the disk is full, from the room that is kept for taking access away. */
+  withReserve<Output>(change: () => Promise<Output>): Promise<Output>
   /** Every thread of this node knows when it resolves. */
   publish(): Promise<void>
   /** To all nodes, over Valkey. Lost where that is away. */
@@ -82,12 +84,12 @@ export class Revocations {
   }
 
   async #hear(texts: readonly string[]): Promise<void> {
-    const { store, publish, onNews } = this.#parts
+    const { store, withReserve, publish, onNews } = this.#parts
     const notices = texts.flatMap((text) => this.#open(text) ?? []).filter(({ by }) => by !== this.#member)
     const taken = notices.flatMap((each) => (each.kind === 'taken' ? [each.taken] : []))
     for (const each of notices) if (each.kind === 'has') this.#note(each)
     if (taken.length === 0) return
-    if (await store.replica({ act: 'hear', taken })) {
+    if (await withReserve(() => store.replica({ act: 'hear', taken }))) {
       await publish()
       onNews()
     }

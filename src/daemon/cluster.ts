@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
+import { takeFromReserve } from '../admin/handlers/with-reserve.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode } from '../cluster/node.ts'
 import type { KeepTimes, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
@@ -105,6 +106,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const reach = new UnjoinedReach(log)
   const node = new ClusterNode({
     ...{ store, keyring, name, version, log, publish },
+    withReserve: (change) => takeFromReserve(dataDirectory, change),
     startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
     onTrouble(reason) {
       reach.note(node.state === null ? node.trouble : null)

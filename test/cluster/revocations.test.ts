@@ -48,6 +48,7 @@ class Node {
     }
     this.revocations = new Revocations({
       store: { replica: replica as RevocationParts['store']['replica'] },
+      withReserve: (change) => change(),
       keyring: sealing,
       self: () => this.self,
       publish: async () => {

@@ -1,8 +1,11 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { Redis } from 'iovalkey'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClusterNode, TestCluster } from '../support/cluster.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
+import { canMount, fillDisk, onTmpfs } from '../support/storage-fault.ts'
 
 const names = ['gw-a', 'gw-b', 'gw-c']
 
@@ -203,6 +206,33 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       client.disconnect()
       await node('gw-b').gateway.said('a message over Valkey is not of this cluster')
       expect(await admitting(key)).toEqual(names)
+    })
+
+    // The last of them: there are four nodes now.
+    it.runIf(canMount())('holds on a node whose disk is full, by the room that is kept for it', async () => {
+      const full = await cluster.add('gw-full', (path) => onTmpfs(path, [{ path, bytes: 64 * 1024 * 1024 }]))
+      const { admin, createKey } = node('gw-a').gateway
+      const degraded = async () => (await full.gateway.admin.status({})).degraded.map(({ part }) => part)
+      const held = () => statSync(join(full.gateway.dataDirectory, 'reserve')).size
+      const byValkey = await Promise.all(['one', 'two', 'three'].map((name) => createKey(`by-valkey-${name}`)))
+      const byPostgres = await createKey('by-postgres')
+      for (const { key } of [...byValkey, byPostgres]) await expect.poll(() => admitting(key)).toContain('gw-full')
+      const before = held()
+      /** Its own files have some room left, and a checkpoint may find more of it. */
+      const untilFull = async (name: string) => {
+        fillDisk(full.gateway.dataDirectory)
+        for (let turn = 0; !(await degraded()).includes('store'); turn++) await createKey(`${name}-${turn}`)
+      }
+      for (const { id, key } of byValkey) {
+        await untilFull(`before-${key.slice(-4).toLowerCase()}`)
+        await admin.keys.revoke({ key: id })
+        await expect.poll(() => admitting(key)).toEqual([])
+      }
+      await redis.stop()
+      await untilFull('last')
+      expect((await admin.keys.remove({ key: byPostgres.id })).nodes?.missing).toEqual([])
+      expect(held()).toBeLessThan(before)
+      expect(await admitting(byPostgres.key)).toEqual([])
     })
   },
 )

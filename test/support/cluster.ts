@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -7,6 +7,7 @@ import { sharedTables } from '../../src/store/replica/shared-tables.ts'
 import { FaultProxy } from './fault-proxy.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from './gateway.ts'
 import { PostgresServer } from './postgres-server.ts'
+import type { Surroundings } from './storage-fault.ts'
 
 export interface ClusterNode {
   name: string
@@ -54,8 +55,8 @@ export class TestCluster {
   }
 
   /** The first founds the cluster, the others join it. */
-  async add(name: string): Promise<ClusterNode> {
-    const node = await this.addAlone(name)
+  async add(name: string, surround?: (dataDirectory: string) => Surroundings): Promise<ClusterNode> {
+    const node = await this.addAlone(name, surround)
     const [first] = this.nodes
     if (first === node || first === undefined) {
       await node.gateway.admin.cluster.init({})
@@ -73,11 +74,11 @@ export class TestCluster {
   }
 
   /** One that is not a member of anything yet, and has reached PostgreSQL. */
-  async addAlone(name: string): Promise<ClusterNode> {
+  async addAlone(name: string, surround?: (dataDirectory: string) => Surroundings): Promise<ClusterNode> {
     const proxy = await FaultProxy.start(this.postgres.port)
     this.#proxies.push(proxy)
     const dataDirectory = mkdtempSync(join(tmpdir(), `spgw-${name}-`))
-    this.#directories.push(dataDirectory)
+    this.#directories.push(dataDirectory, `${dataDirectory}.yaml`)
     const valkeyProxy = this.#valkeyPort === null ? null : await FaultProxy.start(this.#valkeyPort)
     if (valkeyProxy !== null) this.#proxies.push(valkeyProxy)
     const limits =
@@ -89,9 +90,16 @@ ${limits}  records: ${this.#records}
 gateway:
   workers: 1
 `
+    // A file system of its own hides what is below it.
+    const settingsFile = `${dataDirectory}.yaml`
+    const place = () => {
+      if (surround === undefined) return { config: config() }
+      writeFileSync(settingsFile, config())
+      return { ...surround(dataDirectory), flags: ['--config', settingsFile] }
+    }
     const start: (...options: Parameters<ClusterNode['restart']>) => Promise<TestGateway> = (faultPoint, more) =>
       startGateway({
-        ...{ config: config(), dataDirectory, ...more },
+        ...{ dataDirectory, ...place(), ...more },
         environment: { ...more?.environment, ...(faultPoint === undefined ? {} : { SPGW_FAULT_POINT: faultPoint }) },
       })
     const node: ClusterNode = {

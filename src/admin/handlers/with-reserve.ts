@@ -9,12 +9,15 @@ import type { AdminContext } from './context.ts'
 const partBytes = 1024 * 1024
 
 /** Takes somebody's access away, also on a full disk: there from the room that is kept for it. */
-export async function withReserve<Output>(context: AdminContext, change: () => Promise<Output>): Promise<Output> {
+export async function withReserve<Output>({ runtime }: AdminContext, change: () => Promise<Output>): Promise<Output> {
+  return await takeFromReserve(runtime.dataDirectory, change)
+}
+
+export async function takeFromReserve<Output>(dataDirectory: string, change: () => Promise<Output>): Promise<Output> {
   for (;;) {
     try {
       return await change()
     } catch (error) {
-      const { dataDirectory } = context.runtime
       if (!isFull(error, dataDirectory) || !giveRoom(dataDirectory)) throw error
     }
   }

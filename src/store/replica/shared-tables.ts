@@ -1,3 +1,5 @@
+import type { SharedRow } from './replica-types.ts'
+
 /** How the rows of one table are shared by the nodes of a cluster. */
 export interface SharedTable {
   name: string
@@ -85,6 +87,20 @@ const deferrable = new Set([
 export function takesAway({ table, method, input }: { table: string; method: string; input: unknown[] }): boolean {
   if (table === 'keys' && method === 'update') return isRevocation(input[1])
   return method === 'revoke' && (table === 'tokens' || table === 'sessions')
+}
+
+/** Whether some of these rows, as the cluster has them by now, may end somebody's access. */
+export function endsAccess(rows: readonly SharedRow[]): boolean {
+  return rows.some(({ name, row }) => {
+    if (accessTables.changed.has(name)) return true
+    return accessTables.ended.has(name) && (row === null || JSON.parse(row).revoked_at != null)
+  })
+}
+
+/** Any change of the first may end access; of the others, that a row is gone or revoked. */
+const accessTables = {
+  changed: new Set(['operators', 'operator_roles', 'removed_key_hashes']),
+  ended: new Set(['keys', 'key_secrets', 'api_tokens', 'sessions', 'passkeys']),
 }
 
 function isRevocation(change: unknown): boolean {
