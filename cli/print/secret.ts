@@ -3,13 +3,12 @@ import type { Show } from '../../src/admin/contract/operation.ts'
 import { describeMissing } from '../../src/admin/contract/show-reach.ts'
 import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
-import type { GatewayClient } from '../operation.ts'
-import type { CommandResult } from './result.ts'
+import type { GatewayClient, Operation } from '../operation.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(
   { field, note, opens, without }: Extract<Show, { as: 'once' }>,
-  { operation, output, gateway }: Pick<CommandResult, 'operation' | 'output' | 'gateway'>,
+  { operation, output, gateway }: { operation: Operation; output: unknown; gateway: GatewayClient },
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)

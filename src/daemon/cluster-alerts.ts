@@ -27,11 +27,11 @@ export async function claimReports(
     /^expiry key:/.test(crossing) || (settings.sharesBudgets && /^budget /.test(crossing))
   // Also by the names that nodes of an earlier version claim.
   const crossings = reports.filter(isShared).flatMap((report) => {
-    return [report.crossing, ...report.includes, ...report.formerly]
+    return [report.crossing, ...report.includes, ...(report.formerly ?? [])]
   })
   const theirs = new Set(crossings.length === 0 ? [] : await claim(node, alert, crossings))
   return reports
-    .filter(({ crossing, formerly: [former = crossing] }) => !theirs.has(crossing) && !theirs.has(former))
+    .filter(({ crossing, formerly: [former = crossing] = [] }) => !theirs.has(crossing) && !theirs.has(former))
     .map((report) => (isShared(report) ? report : ofNode(report, name)))
 }
 

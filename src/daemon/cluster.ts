@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { takeFromReserve } from '../admin/handlers/with-reserve.ts'
 import { Membership } from '../cluster/membership.ts'
-import { ClusterNode } from '../cluster/node.ts'
+import { ClusterNode, type NodeParts } from '../cluster/node.ts'
 import type { KeepTimes, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
 import { notYet } from '../cluster/troubles.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
@@ -105,8 +105,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const publish = () => (plane?.publish() ?? Promise.resolve()).then(() => troubles.look())
   const reach = new UnjoinedReach(log)
   const node = new ClusterNode({
-    ...{ store, keyring, name, version, log, publish },
-    withReserve: (change) => takeFromReserve(dataDirectory, change),
+    ...{ store, keyring, name, version, log, publish, ...keepsRoom(dataDirectory) },
     startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
     onTrouble(reason) {
       reach.note(node.state === null ? node.trouble : null)
@@ -159,6 +158,10 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       await node.close()
     },
   }
+}
+
+function keepsRoom(directory: string): Pick<NodeParts, 'withReserve'> {
+  return { withReserve: (change) => takeFromReserve(directory, change) }
 }
 
 function troubleOf({ state, trouble }: ClusterNode): string | null {

@@ -2,13 +2,10 @@ import type { Settings } from '../config/settings.ts'
 import { readDescriptorLimit } from '../gateway/thread/descriptors.ts'
 import { countWorkers } from './memory.ts'
 
-/** At rest a gateway holds 35 besides its data-plane threads, keeps 32 for operators and answers, and serves little with the rest. */
-const besidesThreads = 89
-const ofThread = 7
-/** A node's connections to PostgreSQL and Valkey, and their thread. */
-const ofNode = 16
-
-/** With fewer a gateway would refuse every request. */
+/**
+ * With fewer a gateway would refuse every request: at rest it holds 35 and 7 for each data-plane thread, a node of a cluster 16 more
+ * for PostgreSQL and Valkey; it keeps 32 for operators and answers, and serves little with the rest.
+ */
 export function fewestDescriptors({
   gateway,
   cluster,
@@ -16,7 +13,7 @@ export function fewestDescriptors({
   gateway: Pick<Settings['gateway'], 'workers'>
   cluster: object | null
 }): number {
-  return besidesThreads + ofThread * countWorkers(gateway.workers) + (cluster === null ? 0 : ofNode)
+  return 89 + 7 * countWorkers(gateway.workers) + (cluster ? 16 : 0)
 }
 
 /**
@@ -25,7 +22,8 @@ export function fewestDescriptors({
  */
 export function requireDescriptors(settings: Settings, limit = readDescriptorLimit()): void {
   const fewest = fewestDescriptors(settings)
-  if (limit === null || limit >= fewest) return
-  const hint = `Allow at least ${fewest}, better 65536: ulimit -n, or LimitNOFILE= of the systemd unit.`
-  throw Object.assign(new Error(`the process may open ${limit} files, too few to serve requests`), { hint })
+  if ((limit ?? fewest) >= fewest) return
+  throw Object.assign(new Error(`the process may open ${limit} files, too few to serve requests`), {
+    hint: `Allow at least ${fewest}, better 65536: ulimit -n, or LimitNOFILE= of the systemd unit.`,
+  })
 }

@@ -13,7 +13,7 @@ export interface AlertReport {
   /** What was crossed with it, and is not reported by itself any more. */
   includes: readonly string[]
   /** Names of all these in an earlier version, in the same order. */
-  formerly: readonly string[]
+  formerly?: readonly string[] | undefined
   message: AlertMessage
 }
 
@@ -42,13 +42,13 @@ export function findChanges(
     if (provider === undefined || !events.includes('provider')) return []
     const text = `Provider ${provider.name} works again.`
     const data = { resource: `provider:${provider.name}`, scope: null, percent: null, text }
-    return [{ crossing, includes: [], formerly: [], message: { type: 'provider.recovered', timestamp, data } }]
+    return [{ crossing, includes: [], message: { type: 'provider.recovered', timestamp, data } }]
   })
   return {
     crossed: crossed.flatMap(({ crossing, includes }) => [crossing, ...includes]),
     ended,
     reports: [
-      ...fresh.map(({ crossing, includes, formerly = [], type, data }) => ({
+      ...fresh.map(({ crossing, includes, formerly, type, data }) => ({
         ...{ crossing, includes, formerly },
         message: { type, timestamp, data },
       })),

@@ -75,9 +75,10 @@ function findBudget(figures: BudgetFigures): AlertCondition[] {
   const { counter, policy, scope, kind, period, periodName, used, limit, resetsAt } = figures
   if (limit <= 0) return []
   const percent = wholePercent(used, limit)
-  const [highest, ...lower] = budgetSteps.filter((step) => percent >= step).reverse()
-  if (highest === undefined) return []
-  const nameStep = (step: number) => `budget ${counter} ${periodName} ${step}`
+  const steps = budgetSteps.filter((step) => percent >= step).reverse()
+  const nameAll = (name: string) => steps.map((step) => `budget ${counter} ${name} ${step}`)
+  const [crossing, ...includes] = nameAll(periodName)
+  if (crossing === undefined) return []
   const amounts =
     kind === 'usd'
       ? `${formatMoney(used)} of ${formatMoney(limit)}`
@@ -96,14 +97,7 @@ function findBudget(figures: BudgetFigures): AlertCondition[] {
     resets_at: resetsAt,
   }
   const type = percent >= 100 ? 'budget.spent' : 'budget.threshold'
-  return [
-    {
-      ...{ event: 'budget', fires: true, type, data },
-      crossing: nameStep(highest),
-      includes: lower.map(nameStep),
-      formerly: [highest, ...lower].map((step) => `budget ${counter} ${resetsAt} ${step}`),
-    },
-  ]
+  return [{ event: 'budget', crossing, includes, formerly: nameAll(resetsAt), fires: true, type, data }]
 }
 
 function findProvider({ id, name, state }: Observed['providers'][number]): AlertCondition[] {
