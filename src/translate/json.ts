@@ -56,7 +56,7 @@ const backslash = 0x5c
 const shortText = 1000
 /** What may be a number that would be written in another way than it stands there. */
 const oddNumber = /(?:^|[:[,\s])(?:-0|-?\d+[.eE]|-?\d{16})/
-const plain: JsonSurvey = { tooMany: false, isDeep: false, hasOddNumber: false }
+const plain = { isDeep: false, hasOddNumber: false }
 
 /** Reads JSON and keeps each number's own text. Undefined for what is not JSON, or too deep for a stack. */
 export function parseLossless(json: string | Buffer): unknown {
@@ -67,7 +67,7 @@ export function parseLossless(json: string | Buffer): unknown {
 }
 
 /** To keep numbers takes several times as long as to read without. */
-function parseSurveyed(text: string, { hasOddNumber, isDeep }: JsonSurvey): unknown {
+function parseSurveyed(text: string, { hasOddNumber, isDeep }: typeof plain): unknown {
   try {
     if (!hasOddNumber && !isDeep) return JSON.parse(text)
     return isLossless(JSON) ? JSON.parse(text, keepNumber) : undefined
