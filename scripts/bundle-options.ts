@@ -19,6 +19,7 @@ import {
   leaveOutUndiciLog,
   leaveOutUuids,
   makeYogaAtOnce,
+  packParser,
   takeEsModules,
 } from './bundle-plugins.ts'
 
@@ -73,6 +74,7 @@ export function buildOptions(outdir: string, forTests: boolean, addonHash: strin
       leaveOutParserTables,
       leaveOutPrograms,
       leaveOutSecondParser,
+      packParser,
       leaveOutSocketParts,
       leaveOutSocks,
       leaveOutSqliteTables,
