@@ -35,7 +35,7 @@ export async function listPages(
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error
-    const rest = typeof before === 'string' ? ` Go on with --before ${escapeControls(before)}.` : ''
+    const rest = typeof before === 'string' ? ` Continue with --before ${escapeControls(before)}.` : ''
     await io.stderr.write(`Stopped: what is older was not searched.${rest}\n`)
     return found
   } finally {

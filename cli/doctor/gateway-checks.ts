@@ -48,7 +48,7 @@ export async function checkGateway(
 
 /** By the reason, as the gateway words it (docs/troubleshooting.md has all). Requests go on being served but where it says otherwise. */
 const remedies: readonly [reason: RegExp, remedy: string][] = [
-  [/was removed from the cluster/, 'Stop this gateway. To let it go on alone instead: spgw cluster leave'],
+  [/was removed from the cluster/, 'Stop this gateway. To let it continue alone instead: spgw cluster leave'],
   [/has not joined its cluster/, 'No requests are served until it has joined, or has keys.'],
   [/requests are refused: /, 'Let this machine reach PostgreSQL or Valkey: another node can serve meanwhile.'],
   // Of both the check of the cluster says more.

@@ -17,7 +17,7 @@ export function describeClusterWrite(operation: string, output: unknown): { text
     case 'cluster.leave':
       return {
         text: `Left cluster ${cluster}`,
-        next: 'This gateway goes on alone and admits the keys that it knows. Stop it, unless that is what you want.',
+        next: 'This gateway continues alone and admits the keys that it knows. Stop it, unless that is what you want.',
       }
     case 'cluster.dissolve':
       return {

@@ -90,7 +90,7 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
 /** What is said below a table of costs in which some are missing; null: none is. */
 function describeUnpriced({ name }: Operation, rows: readonly unknown[]): string | null {
   if (name !== 'requests.stats' || !rows.some(isUnpriced)) return null
-  return 'A cost of – is of models without a price, which no budget in USD counts: spgw prices set MODEL --input USD --output USD'
+  return 'A cost of – means that a model has no price; budgets in USD do not count it: spgw prices set MODEL --input USD --output USD'
 }
 
 /** What a list covers (contract.md rule 28); null: it is not about projects. */

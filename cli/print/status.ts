@@ -55,7 +55,7 @@ function describeHealth({ version, draining, degraded, cluster }: Status, view: 
   const name = view.paint('strong', `spgw ${escapeControls(version)}`)
   const parts = [...describeParts(degraded, view), ...describeWait(cluster, view)]
   const warn = (words: string) => [`${name}  ${view.paint('warning', words)}`, ...parts]
-  if (draining) return warn('▲ out of service, still serving what comes; back in: spgw cluster drain --undo')
+  if (draining) return warn('▲ out of service, still serving requests that come; to undo: spgw cluster drain --undo')
   if (parts.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
   if (degraded.length === 0) return warn('▲ serving; shared limits are not granted yet')
   const isReady = !degraded.some(({ part }) => unreadyParts.has(part))

@@ -3,7 +3,7 @@ import { alertReportsPart } from './schema/alert-reports.ts'
 import { ensurePart } from './schema/parts.ts'
 
 export interface AlertQuestions {
-  /** Of these crossings those that another member sends: the first to ask sends it. */
+  /** The crossings that another member sends already: the first member to ask sends one. */
   'claim-alert': { input: { member: string; alert: string; crossings: string[] }; output: string[] }
 }
 
@@ -14,14 +14,14 @@ type AlertAnswerers = {
   ) => Promise<AlertQuestions[Name]['output']>
 }
 
-/** Longer than a month, after which budgets have crossings of other names. */
+/** Longer than a month, after which budgets' crossings have other names. */
 const keepDays = 62
 
 export const alertAnswerers: AlertAnswerers = {
   async 'claim-alert'(client, { member, alert, crossings }) {
     if (!(await ensurePart(client, alertReportsPart))) return []
     await client.query(`delete from spgw.alert_reports where time < now() - interval '${keepDays} days'`)
-    // A row that is there stays as it is; it is only returned where it is written.
+    // An existing row stays as it is; only a row written by this member is returned.
     const { rows } = await client.query<{ crossing: string; member: string }>(
       `insert into spgw.alert_reports as r (alert, crossing, member) select $1, unnest($2::text[]), $3
        on conflict (alert, crossing) do update set member = r.member returning crossing, member`,

@@ -3,16 +3,16 @@ import type { BookedAmount } from '../core/journal-format.ts'
 import type { BudgetAsk, BudgetReply } from './budgets.ts'
 import type { Self } from './self.ts'
 
-/** Of one budget in its period, all nodes together, as each said last. */
+/** The use of one budget in its period, over all nodes, as each last reported it. */
 export interface BudgetUse {
   counter: string
   period: string
-  /** By the other nodes; and what those have in hand besides. */
+  /** `spent` by the other nodes, and what they hold in addition. */
   spent: number
   held: number
 }
 
-/** What this node was given before it began, of periods that are not over. */
+/** A budget of which this node was given an allowance before this run, in a period that is not over. */
 export interface HeldBudget {
   counter: string
   period: string
@@ -20,15 +20,15 @@ export interface HeldBudget {
   end: number
 }
 
-/** What is asked about budgets, each one statement. */
+/** The questions about budgets. Each is one statement. */
 export interface BudgetQuestions {
-  /** `now`: PostgreSQL's, epoch milliseconds. */
+  /** `now`: PostgreSQL's clock, epoch milliseconds. */
   allow: {
     input: Self & { complete: boolean; asks: BudgetAsk[] }
     output: { member: boolean; now: number; replies: BudgetReply[] }
   }
   'held-budgets': { input: Self; output: HeldBudget[] }
-  /** What other nodes spent, and what they may have spent, of periods that are not over. */
+  /** What other nodes spent or may have spent, in periods that are not over. */
   'spent-by-others': { input: Self; output: BookedAmount[] }
   'budget-use': { input: Self & { counters: string[] }; output: BudgetUse[] }
 }
@@ -42,7 +42,7 @@ type BudgetAnswerers = {
 
 export const budgetAnswerers: BudgetAnswerers = {
   async allow(client, { member, incarnation, complete, asks }) {
-    // What was given must not be forgotten, whatever the database is set to.
+    // Allowances must not be lost, whatever durability the database is configured for.
     const { rows } = await client.query<{ answer: BudgetQuestions['allow']['output'] }>(
       `select spgw.allow($1, $2, $3, $4) as answer, set_config('synchronous_commit', 'on', true)`,
       [member, incarnation, complete, JSON.stringify(asks)],

@@ -1,10 +1,10 @@
-/** Begins what is said of a budget that has no room: ` period counter` follows. Longer texts than PostgreSQL passes on are left out. */
+/** Begins the message about a budget without room; ` period counter` follows. Texts too long for a notification are not sent. */
 export const recallWord = 'recall'
 
 /**
- * Who was given how much of which budget (`budgets.ts`). All asks of a node are one statement, sorted, so that two nodes never wait for
- * each other. After a failover, which may have lost what was given last, nothing is given before all members have said what they have,
- * or for ten minutes: `timeline.settled` names the timeline for which that is so.
+ * Which node was given how much of which budget (`budgets.ts`). A node's asks are one sorted statement, so that two nodes never deadlock. A
+ * failover may lose the latest allowances: afterwards nothing is given until all members have reported theirs, or for ten minutes.
+ * `timeline.settled` is the timeline for which that is done.
  */
 export const createBudgets = `
 create table spgw.budgets (

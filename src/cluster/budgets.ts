@@ -1,17 +1,17 @@
 /**
- * Budgets that nodes share, as a node sees them. PostgreSQL divides each budget of each period: a node spends only what it was given,
- * and what all were given is never more than the limit. Nothing of it runs out by itself, so neither clocks nor lost messages can
- * break that. Pure: the clock is an argument, and whoever calls it carries the messages.
+ * A node's view of the budgets that nodes share. PostgreSQL divides each budget of each period: a node spends only its allowance, and all
+ * allowances together never exceed the limit. Allowances do not expire, so neither clocks nor lost messages can break that. Pure: the clock
+ * is an argument, and the caller transports the messages.
  */
 export interface SharedBudget {
   counter: string
-  /** `2026-11-23` or `2026-11`, with its begin and end in epoch milliseconds. */
+  /** `2026-11-23` or `2026-11`, with its start and end in epoch milliseconds. */
   period: { name: string; start: number; end: number }
-  /** The limit of all nodes together; null: not known here yet. */
+  /** The limit for all nodes together; null: not known here yet. */
   most: number | null
-  /** Number of the change of the configuration that `most` is from. */
+  /** The number of the configuration change that `most` is from. */
   sequence: number
-  /** Nothing is refused; it is only known what all have spent. */
+  /** The budget only warns: nothing is refused, and only spending is reported. */
   warns: boolean
 }
 
@@ -21,7 +21,7 @@ export interface BudgetPlace {
   used(): number
   spent(): number
   allowance(): number
-  /** As far as what is used allows; returns what holds from here on. */
+  /** Lowers the allowance, but not below what is used. Returns the new allowance. */
   lower(wanted: number): number
   raise(given: number, answer: { refill: number; othersSpent: number; othersHeld: number }): void
   wake(): void
@@ -32,16 +32,16 @@ export interface BudgetAsk extends Omit<SharedBudget, 'period'> {
   period: string
   start: number
   end: number
-  /** Counts the asks of this node and budget: of two, the one with the larger number holds. */
+  /** Numbers this node's asks for this budget: the one with the larger number is the newer. */
   number: number
-  /** What this node has in hand, all told; what it had more is given back. */
+  /** The node's whole allowance; anything above it is given back. */
   holds: number
   spent: number
-  /** A second, lately. */
+  /** Recent spending per second. */
   rate: number
-  /** Of requests that wait. */
+  /** What waiting requests need. */
   need: number
-  /** Whether anything is wanted at all. */
+  /** Whether the node wants any more. */
   more: boolean
 }
 
@@ -49,12 +49,12 @@ export interface BudgetReply {
   counter: string
   period: string
   number: number
-  /** In all, not in addition. */
+  /** The whole allowance, not an increase. */
   given: number
-  /** By other nodes; and what those have in hand. */
+  /** `spent` by other nodes, and what they hold. */
   spent: number
   held: number
-  /** What nobody has. */
+  /** What no node holds. */
   room: number
 }
 
@@ -62,16 +62,16 @@ interface Entry {
   budget: SharedBudget
   place: BudgetPlace
   number: number
-  /** Of requests that wait for the next ask, and for the one under way. */
+  /** What requests need that wait for the next ask; `asked`: for the one in progress. */
   need: number
   asked: number
-  /** More is wanted in the background, or what is here is to be told. */
+  /** `refills`: more is wanted in the background. `reports`: this node's state is to be reported. */
   refills: boolean
   reports: boolean
-  /** Others look for what is free here, until then; it goes back from `backAt` on. */
+  /** Until then other nodes need what is unused here; it is given back from `backAt` on. */
   scarceUntil: number
   backAt: number
-  /** Before that it is not asked again for what was short. */
+  /** Until then the missing amount is not asked for again. */
   notBefore: number
   hasWaited: boolean
   reportedAt: number
@@ -79,12 +79,12 @@ interface Entry {
   pace: { at: number; used: number; rate: number }
 }
 
-/** So long a refusal is remembered; and so often what is free goes back while others look for it. */
+/** How long a refusal is remembered, and how often unused amounts are given back while others need them. */
 const pauseMs = 250
-/** For what others give back. */
+/** Time for other nodes to give something back. */
 const recallMs = 40
 const scarceMs = 1000
-/** What was spent is told so often, of so many budgets at once. */
+/** How often spending is reported, and for how many budgets at once. */
 const reportMs = 5000
 const mostReported = 200
 const paceMs = 60_000
@@ -93,7 +93,7 @@ const never = Number.MAX_SAFE_INTEGER
 export class NodeBudgets {
   readonly #now: () => number
   readonly #entries = new Map<string, Entry>()
-  /** For which somebody waits. */
+  /** Budgets that requests wait for. */
   readonly #urgent = new Set<Entry>()
 
   /** `now`: epoch milliseconds. */
@@ -105,7 +105,7 @@ export class NodeBudgets {
     return this.#entries.size
   }
 
-  /** `need` of a request that waits; 0: half of what was here is used. */
+  /** `need`: of a waiting request; 0: half of the unused allowance is used up. */
   want(budget: SharedBudget, place: BudgetPlace, need: number): void {
     const entry = this.#enter(budget, place)
     entry.need += need
@@ -114,7 +114,7 @@ export class NodeBudgets {
     if (budget.warns) entry.reports = true
   }
 
-  /** Some node has no room, and this one may have some that it does not need. */
+  /** Another node has no room, and this one may have an unused allowance. */
   recall(counter: string, period: string): void {
     const entry = this.#entries.get(keyOf(counter, period))
     if (entry === undefined) return
@@ -123,12 +123,12 @@ export class NodeBudgets {
     this.#urgent.add(entry)
   }
 
-  /** The authority may not know what is here: all of it is told. */
+  /** The authority may not know this node's state: reports everything. */
   reportAll(): void {
     for (const entry of this.#entries.values()) entry.reports = true
   }
 
-  /** Whoever asks next is given all that is not used here. */
+  /** Gives back everything that is unused. */
   releaseAll(): void {
     for (const entry of this.#entries.values()) {
       entry.place.lower(0)
@@ -137,12 +137,12 @@ export class NodeBudgets {
     }
   }
 
-  /** What was once held of a budget by this node, before it ended and began again. */
+  /** Restores a budget of which this node held an allowance before it restarted. */
   restore(budget: SharedBudget, place: BudgetPlace): void {
     this.#enter(budget, place).reports = true
   }
 
-  /** Its place is another period's by now. */
+  /** The counter's place is used for another period now. */
   drop(counter: string, period: string): void {
     const key = keyOf(counter, period)
     const entry = this.#entries.get(key)
@@ -150,7 +150,7 @@ export class NodeBudgets {
     this.#entries.delete(key)
   }
 
-  /** Periods that are over are nobody's concern any more. */
+  /** Forgets periods that are over. */
   forget(before: number): void {
     for (const [key, entry] of this.#entries)
       if (entry.budget.period.end < before) {
@@ -159,13 +159,15 @@ export class NodeBudgets {
       }
   }
 
-  /** When somebody waits for the next ask; null: nobody does. */
+  /** When the next urgent ask is due; null: no request waits. */
   urgentAt(): number | null {
     if (this.#urgent.size === 0) return null
     return Math.min(...[...this.#urgent].map(({ notBefore }) => notBefore))
   }
 
-  /** What is to be asked now, sorted: for whom somebody waits, or whatever is due. It is answered, or lost, before the next. */
+  /**
+   * The asks to send now, sorted: urgent ones, or all that are due. The caller reports their answers, or their loss, before the next call.
+   */
   collect(which: 'urgent' | 'due'): BudgetAsk[] {
     const now = this.#now()
     const found: Entry[] = []
@@ -183,12 +185,12 @@ export class NodeBudgets {
   receive(replies: readonly BudgetReply[]): void {
     for (const reply of replies) {
       const entry = this.#entries.get(keyOf(reply.counter, reply.period))
-      // An answer to an earlier question may give what has gone back since.
+      // The answer to an earlier ask might include what has been given back since.
       if (entry !== undefined && reply.number === entry.number) this.#take(entry, reply)
     }
   }
 
-  /** Nobody knows whether it was heard: it is asked again, with another number. */
+  /** It is unknown whether the asks arrived: they are sent again, with new numbers. */
   lose(asks: readonly BudgetAsk[]): void {
     for (const { counter, period, more } of asks) {
       const entry = this.#entries.get(keyOf(counter, period))
@@ -225,7 +227,7 @@ export class NodeBudgets {
     const { budget, place, need, refills } = entry
     const isScarce = entry.scarceUntil > now && need === 0
     if (isScarce) entry.backAt = now + pauseMs
-    // Lowered before it is told: from here on nobody spends it.
+    // Lowered before it is reported: from now on nobody can spend it.
     const holds = place.lower(budget.warns || isScarce ? 0 : place.allowance())
     const missing = need === 0 ? 0 : Math.max(1, need - (holds - place.used()))
     entry.number++
@@ -253,7 +255,7 @@ export class NodeBudgets {
     entry.asked = 0
     if (asked === 0) return
     if (free < asked && !entry.hasWaited) {
-      // What others have in hand and do not need comes back meanwhile.
+      // Other nodes are asked to give back what they do not use.
       entry.hasWaited = true
       entry.need += asked
       entry.notBefore = now + recallMs

@@ -6,29 +6,29 @@ import { channel } from './schema/configuration.ts'
 import { ensurePart } from './schema/parts.ts'
 import type { Self } from './self.ts'
 
-/** Said to all nodes where they are to read at once how one is. */
+/** Notifies all nodes that a node's condition has changed. */
 export const conditionWord = 'condition'
-/** Older than that it says nothing of now. */
+/** An older condition is outdated. */
 const freshFor = '15 seconds'
 
 type NodeRun = Pick<Self, 'member' | 'incarnation'>
 
-/** Says how this node is, and reads how the others are. */
+/** Publishes this node's condition, and reads those of the others. */
 export class Conditions {
   #own: NodeCondition | null = null
-  /** Whether it was said to the others that it is out of service; null: nothing was said yet. */
+  /** Whether the others have been told that this node is out of service; null: not told anything yet. */
   #saidOut: boolean | null = null
   #isReady = false
-  /** As it was found with what was said before. */
+  /** The clock difference, as measured at the last publication. */
   #clock: Pick<NodeCondition, 'clockAheadMs'> = {}
 
-  /** True: the others are to hear of it now. */
+  /** True: the others must be notified now. */
   set(own: NodeCondition): boolean {
     this.#own = own
     return isOut(own) !== this.#saidOut
   }
 
-  /** Of all nodes that are heard of, by their ids. */
+  /** Conditions of all nodes that are heard from, by id. */
   async exchange(client: pg.Client, self: NodeRun): Promise<Record<string, NodeCondition>> {
     this.#isReady ||= await ensurePart(client, conditionsPart)
     if (!this.#isReady) return {}
@@ -40,7 +40,7 @@ export class Conditions {
     return Object.fromEntries(rows.map(({ member: id, condition }) => [id, JSON.parse(condition) as NodeCondition]))
   }
 
-  /** A gateway that runs besides from a copy of this node's data says nothing in its name. */
+  /** A second gateway that runs from a copy of this node's data publishes nothing in its name. */
   async #say(client: pg.Client, { member, incarnation }: NodeRun, own: NodeCondition): Promise<void> {
     const asked = Date.now()
     const { rows } = await client.query<{ now: string }>(

@@ -15,7 +15,7 @@ const unknownAuthority = [
   'CERT_UNTRUSTED',
 ]
 
-/** What a server says, or whoever looked at its certificate, by its beginning: and what to do about it. */
+/** Beginnings of messages from a server, or from checking its certificate, and what to do about each. */
 const advices: readonly [says: RegExp, advice: (setting: string) => string][] = [
   [
     /^password authentication failed/,
@@ -41,14 +41,14 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
   [/^getaddrinfo ENOTFOUND/, (setting) => `correct the name in cluster.${setting}, or the DNS of this machine`],
 ]
 
-/** Why a server is not reached, in words that say what to do where the settings or the server are wrong. */
+/** Why a server cannot be reached, with what to do if the settings or the server are wrong. */
 export function explainLoss(error: unknown, asked: NamedServer): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return explainLoss(error.errors[0], asked)
   if (!(error instanceof Error)) return String(error)
   const { setting } = asked
   const ofCertificate = explainCertificate(error, asked)
   if (ofCertificate !== null) return ofCertificate
-  // A script's name tells nobody anything.
+  // A script's name does not help anybody.
   const [said = ''] = error.message.split(/\.? script: /)
   const advice = advices.find(([says]) => says.test(said))?.[1](setting)
   return advice === undefined ? said : `${said.replace(/\.$/, '')}: ${advice}`

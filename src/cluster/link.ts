@@ -16,7 +16,7 @@ import type {
 } from './protocol.ts'
 import type { Self } from './self.ts'
 
-/** What the link needs of a `Worker`. */
+/** The part of `Worker` that the link uses. */
 export interface ClusterWorker {
   postMessage(message: ClusterRequest, transfer?: readonly MessagePort[]): void
   on(event: 'message', listener: (message: ClusterMessage) => void): unknown
@@ -25,36 +25,36 @@ export interface ClusterWorker {
 }
 
 export interface LinkEvents {
-  /** Why PostgreSQL is not reached; null: it is. */
+  /** Why PostgreSQL cannot be reached; null: it can. */
   onLink(trouble: string | null): void
   onHead(sequence: number, isMember: boolean): void
-  /** `conditions`: of those that are heard of, by their ids. */
+  /** `conditions`: of the nodes that are heard from, by id. */
   onMembers(members: ClusterPeer[], conditions: Record<string, NodeCondition>): void
-  /** Of this budget some node has no room. */
+  /** Another node has no room in this budget. */
   onRecall(counter: string, period: string): void
   /** Why limits that nodes share cannot be granted; null: they can. */
   onValkey(trouble: string | null): void
   /** Records of other nodes, while they are followed. */
   onEnded?(records: RequestRecord[]): void
   onHeard?(texts: string[]): void
-  /** Why nodes do not hear each other over Valkey; null: they do. */
+  /** Why nodes cannot notify each other over Valkey; null: they can. */
   onChannel?(trouble: string | null): void
-  /** Only where records are shared. */
+  /** Only called if records are shared. */
   onOutbox?(report: OutboxReport): void
-  /** A thread has begun, the first or a later one: it knows nothing yet of what the one before was given. */
+  /** A thread has started, the first or a later one: it does not know earlier grants. */
   onThread?(): void
 }
 
 const pauseMs = 500
 const ended = 'the cluster thread has ended'
 
-/** The cluster's thread as the main thread sees it; one that dies is started again. */
+/** The cluster thread, as the main thread uses it. It is restarted if it dies. */
 export class ClusterLink {
   readonly #start: () => ClusterWorker
   readonly #events: LinkEvents
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #worker: ClusterWorker
-  /** Between the end of a thread and the start of the next there is none. */
+  /** False between the end of a thread and the start of the next. */
   #isThere = false
   #self: Self | null = null
   #limits: LimitsStart | null = null
@@ -70,8 +70,8 @@ export class ClusterLink {
   }
 
   /**
-   * Throws `StoreReadOnly` where PostgreSQL was not reached or serves this node not at all, and `StoreConflict` with what it
-   * refuses. When the signal fires a reading is ended in PostgreSQL, and throws.
+   * Throws `StoreReadOnly` if PostgreSQL cannot be reached or does not serve this node, and `StoreConflict` for a refusal. If the signal
+   * fires, a reading is cancelled in PostgreSQL, and this throws.
    */
   async ask<Name extends ClusterQuestion>(
     name: Name,
@@ -84,7 +84,7 @@ export class ClusterLink {
     const id = ++this.#lastId
     const pending = Promise.withResolvers<unknown>()
     this.#pending.set(id, pending)
-    // The name and its input come together; so does what the thread answers.
+    // The types of name and input belong together, and so do those of the answer.
     this.#worker.postMessage({ kind: 'ask', id, name, input } as ClusterRequest)
     const stop = () => this.#worker.postMessage({ kind: 'stop', id })
     signal?.addEventListener('abort', stop)
@@ -95,7 +95,7 @@ export class ClusterLink {
     }
   }
 
-  /** As whom the thread says every few seconds that it is there. */
+  /** The identity in whose name the thread reports every few seconds. */
   be(self: Self | null): void {
     this.#self = self
     this.#worker.postMessage({ kind: 'self', self })
@@ -110,12 +110,12 @@ export class ClusterLink {
     this.#worker.postMessage({ kind: 'limit-wanted', want })
   }
 
-  /** What the others are to be shown of this node. */
+  /** This node's condition, for the other nodes. */
   describe(condition: NodeCondition): void {
     this.#worker.postMessage({ kind: 'condition', condition })
   }
 
-  /** A thread that is started later is started with it. */
+  /** A restarted thread begins with the same settings. */
   keep(keeps: KeepTimes): void {
     this.#worker.postMessage({ kind: 'keep', keeps })
   }
@@ -125,12 +125,12 @@ export class ClusterLink {
     this.#worker.postMessage({ kind: 'follow', wanted })
   }
 
-  /** Lost where Valkey is not reached. */
+  /** The message is lost if Valkey cannot be reached. */
   notify(text: string, keeps: boolean): void {
     this.#worker.postMessage({ kind: 'notify', text, keeps })
   }
 
-  /** What the thread asks of the store comes over this port. */
+  /** The thread asks the store over this port. */
   giveOutbox(port: MessagePort): void {
     this.#worker.postMessage({ kind: 'outbox', port }, [port])
   }
@@ -190,7 +190,7 @@ export class ClusterLink {
       if (this.#closing) return this.#ended.resolve()
       this.#worker = this.#begin()
       this.be(this.#self)
-      // What the one before used counts, and nobody knows it any more.
+      // Use granted to the previous thread still counts, but nobody knows it any more.
       if (this.#limits !== null) this.shareLimits({ ...this.#limits, quiet: false })
       this.#events.onThread?.()
     }, pauseMs)

@@ -3,16 +3,16 @@ import { sharedTables } from '../store/replica/shared-tables.ts'
 
 export type SeenMark = [sequence: number, mark: string]
 
-/** So many are kept: a standby that takes over has lost seconds. */
+/** How many are remembered: a standby that takes over has lost at most a few seconds. */
 const mostMarks = 1000
 
-/** Which changes this run of the gateway has made or met, by their marks: a PostgreSQL that is at one of them has lost what came after. */
+/** The marks of changes that this run has made or received. If PostgreSQL is at one of them, it has lost those that followed. */
 export class SeenMarks {
   readonly #marks = new Map<number, string>()
 
   note(marks: readonly SeenMark[]): void {
     for (const [sequence, mark] of marks) {
-      // The newest is the last.
+      // Inserted again, so that the newest is last.
       this.#marks.delete(sequence)
       this.#marks.set(sequence, mark)
     }
@@ -26,15 +26,15 @@ export class SeenMarks {
     return mark !== null && this.#marks.get(sequence) === mark
   }
 
-  /** Behind the one, up to the other, in their order. */
+  /** The marks after the first number, up to the second, in order. */
   between(after: number, last: number): SeenMark[] {
     return [...this.#marks].filter(([number]) => number > after && number <= last).sort(([one], [other]) => one - other)
   }
 }
 
 /**
- * What makes the rows of PostgreSQL those that this node has. What only a newer version knows, tables as well as columns, stays
- * as it is there, and so does what each node finds for itself. The audit trail only grows.
+ * What turns PostgreSQL's rows into those of this node. Tables and columns that only a newer version knows stay, as does what each node
+ * determines for itself. The audit trail only grows.
  */
 export function findLost(own: readonly SharedRow[], there: readonly SharedRow[]): RowChange[] {
   const known = new Map(there.map((row) => [idOf(row), row]))

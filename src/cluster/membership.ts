@@ -14,7 +14,7 @@ import { StoreConflict, StoreMoved, StoreReadOnly } from '../store/store-error.t
 import type { ClusterNode } from './node.ts'
 
 const inviteMinutes = 10
-/** What the gateway learns by itself (a provider that is ready again) changes the configuration too, and is not held up. */
+/** Changes by the gateway itself (a provider that is ready again) are not held up, so founding may have to be repeated. */
 const uploadTries = 5
 const askForInvitation = 'An invitation admits one node, for ten minutes. On a node of the cluster: spgw cluster invite'
 const lookForJoinsMs = 250
@@ -29,16 +29,16 @@ export interface MembershipParts {
   name: string
   dataDirectory: string
   publish(): Promise<void>
-  /** Before this node leaves: what it does not need of what it was given goes back. */
+  /** Before this node leaves: returns the unused part of its budgets. */
   releaseBudgets(): Promise<void>
-  /** Counts as used here from now on; the store has it already. */
+  /** Counts spending that the store has already loaded. */
   takeSpent(spent: readonly BookedAmount[]): void
 }
 
-/** How a gateway becomes a member of a cluster, and how it is one no longer. */
+/** How a gateway joins and leaves a cluster. */
 export class Membership {
   readonly #parts: MembershipParts
-  /** What this node has invited to, by the name of the invitation. Only in memory: a restart ends them. */
+  /** This node's open invitations by name. Only in memory: a restart ends them. */
   readonly #invites = new Map<string, { secret: Secret; until: number }>()
   #looking: NodeJS.Timeout | null = null
   #changing: Promise<unknown> = Promise.resolve()
@@ -47,7 +47,7 @@ export class Membership {
     this.#parts = parts
   }
 
-  /** Founds a cluster of this node with all that it holds. Changes that come meanwhile wait for it. */
+  /** Founds a cluster from everything that this node has. Changes that arrive meanwhile wait. */
   found(): Promise<string> {
     return this.#oneAtATime(async () => {
       const { store, name } = this.#parts
@@ -58,26 +58,26 @@ export class Membership {
       store.share(async (call) => {
         await gate.promise
         const { table, method, input, audit } = call
-        // As whoever shares it by then will have it; nobody but the store knows who that is.
+        // Runs as the call will run for the cluster: only the store knows who the caller is.
         const tables: object = (audit === null ? store : store.audited(audit))[table as 'keys']
         return await (tables as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]?.(...input)
       })
       try {
         for (let left = uploadTries - 1; !(await this.#upload(cluster, member, name)); left--)
-          if (left === 0) throw new StoreConflict('the configuration does not stand still', 'Try again.')
+          if (left === 0) throw new StoreConflict('the configuration keeps changing', 'Try again.')
       } catch (error) {
         store.share(null)
         throw error
       } finally {
         gate.resolve()
       }
-      // Nothing has come in; but what it is now shows from here on.
+      // Nothing has changed, but from now on the configuration belongs to the cluster.
       await this.#parts.publish()
       return cluster
     })
   }
 
-  /** What the operator of the new node gives to it, once. */
+  /** A token that the new node's operator uses once. */
   async invite(): Promise<{ token: Secret; expiresAt: string }> {
     const { node } = this.#parts
     const { cluster } = this.#requireMember()
@@ -93,7 +93,7 @@ export class Membership {
     }
   }
 
-  /** Takes the cluster's configuration and machine key in place of this gateway's own, which must hold nothing yet. */
+  /** Replaces this gateway's configuration and machine key by the cluster's. It must have no configuration of its own. */
   join(token: Secret): Promise<string> {
     return this.#oneAtATime(async () => {
       const { node, name } = this.#parts
@@ -102,7 +102,7 @@ export class Membership {
       const [, cluster, invite, secret] = tokenForm.exec(token.reveal().trim()) ?? []
       if (cluster === undefined || invite === undefined || secret === undefined)
         throw new StoreConflict(
-          'this is no invitation to a cluster, or not exactly one: it begins with sp_join_',
+          'this is not an invitation to a cluster, or it is incomplete: invitations begin with sp_join_',
           askForInvitation,
         )
       const found = await node.link.ask('find', null)
@@ -122,7 +122,7 @@ export class Membership {
     })
   }
 
-  /** This node goes on alone with what it holds. One that was removed already only takes note of it. */
+  /** This node continues alone with what it has. One that was removed already only records that. */
   leave(): Promise<void> {
     return this.#oneAtATime(async () => {
       const { node, store } = this.#parts
@@ -139,7 +139,7 @@ export class Membership {
     })
   }
 
-  /** What this node was given of budgets goes back, and its records are brought to the others. It stays a member. */
+  /** Returns this node's budgets, and ships its records. It stays a member. */
   handBack(): Promise<void> {
     return this.#oneAtATime(async () => {
       this.#requireMember()
@@ -148,8 +148,8 @@ export class Membership {
   }
 
   /**
-   * The last node goes on alone, with the records of all and with what others spent. It is alone before PostgreSQL forgets the
-   * cluster, so that a kill in between leaves a gateway that works. Returns how many records it took over.
+   * The last node continues alone, with the records of all nodes and what the others spent. It leaves before PostgreSQL forgets the
+   * cluster, so that a kill in between leaves a working gateway. Returns how many records it took over.
    */
   dissolve(): Promise<number> {
     return this.#oneAtATime(async () => {
@@ -163,7 +163,7 @@ export class Membership {
         )
       await node.catchUp()
       await this.#parts.releaseBudgets()
-      // What waits to be counted by one of the nodes is counted while others may have done so.
+      // Counts pending background work while the other nodes' claims are still known.
       await node.link.ask('ship', null)
       const records = await this.#takeRecords()
       await this.#takeBodies()
@@ -177,7 +177,7 @@ export class Membership {
     })
   }
 
-  /** A removed node appends nothing any more, whenever it comes back. */
+  /** A removed node can append nothing, even if it comes back. */
   async remove(name: string, returns: boolean): Promise<void> {
     const { node } = this.#parts
     this.#requireMember()
@@ -194,7 +194,7 @@ export class Membership {
     await node.link.ask('ship', null)
   }
 
-  /** Whoever asks again after a kill takes over the rest. */
+  /** After a kill, the next call takes over the rest. */
   async #takeRecords(): Promise<number> {
     const { node, store, name } = this.#parts
     let count = 0
@@ -207,7 +207,7 @@ export class Membership {
     }
   }
 
-  /** The same of what was captured of them. */
+  /** The same for captured bodies. */
   async #takeBodies(): Promise<void> {
     const { node, store, name } = this.#parts
     for (let after: readonly string[] = ['', '']; ; ) {
@@ -218,7 +218,7 @@ export class Membership {
     }
   }
 
-  /** What is here already stays, so that whoever asks again after a kill begins at the beginning. */
+  /** Existing rows stay, so after a kill the next call may start from the beginning. */
   async #takeObjects(): Promise<void> {
     const { node, store } = this.#parts
     for (let after: string | null = objectHistoryStart; after !== null; ) {
@@ -233,7 +233,7 @@ export class Membership {
     this.#looking = null
   }
 
-  /** One that this node began and never came to use is begun again. */
+  /** A cluster that this node began to found and never used is founded again. */
   async #refuseOthers(): Promise<void> {
     const { node, name } = this.#parts
     const others = (await node.link.ask('find', null))?.members ?? []
@@ -250,7 +250,7 @@ export class Membership {
     return turn
   }
 
-  /** False: the configuration was changed in between, and nothing has happened. */
+  /** False: the configuration changed in between, and nothing was done. */
   async #upload(cluster: string, member: string, name: string): Promise<boolean> {
     const { node, store } = this.#parts
     const token = randomBytes(16).toString('base64url')
@@ -275,27 +275,27 @@ export class Membership {
     const { invite, member, name } = given
     const { publicKey, proof } = joiner
     const known = await link.ask('ask-join', { invite, member, name, publicKey, proof })
-    if (!known) throw new StoreConflict('the invitation is over, or was used already', askForInvitation)
+    if (!known) throw new StoreConflict('the invitation has expired, or was already used', askForInvitation)
     const until = performance.now() + answerWaitMs
     while (performance.now() < until) {
       const answer = await link.ask('read-answer', { invite })
       if (answer === '')
         throw new StoreConflict(
-          'the node that invited has refused: the invitation is not the one it gave',
+          'the node that made the invitation rejected it: it is not the one that it made',
           askForInvitation,
         )
       if (answer !== null) return joiner.open(answer)
       await new Promise((resolve) => setTimeout(resolve, lookForJoinsMs))
     }
     throw new StoreConflict(
-      'the node that invited does not answer; a restart of it ends its invitations',
+      'the node that made the invitation does not answer; a restart ends its invitations',
       askForInvitation,
     )
   }
 
   /**
-   * The key of the cluster is on the disk before the database holds what is sealed under it; which of the two keys is live is
-   * said by the database alone (`sealing/next-key.ts`), so a join that was killed has happened or has not.
+   * The cluster's key is on disk before the database contains anything sealed under it. The database alone says which of the two keys is in
+   * use (`sealing/next-key.ts`), so a join that was killed has either happened or not.
    */
   async #enter(given: HandOver, key: ReturnType<ReturnType<typeof makeJoiner>['open']>): Promise<void> {
     const { node, store, keyring, dataDirectory, publish } = this.#parts
@@ -307,7 +307,7 @@ export class Membership {
       await store.replica({ act: 'enter', state, rows })
       reachFaultPoint('join.after-commit')
     }
-    // An operator who has given all nodes one key has none to put anywhere.
+    // If an operator gave all nodes the same key, there is nothing to install.
     if (key.keyId === old.keyId) await enter()
     else {
       const next = writeNextKey(dataDirectory, key)
@@ -332,7 +332,7 @@ export class Membership {
       const { invite, member, name, publicKey, proof } = request
       const known = this.#invites.get(invite)
       if (known === undefined) continue
-      // Once: whatever comes of it.
+      // An invitation can be used once, whatever the result.
       this.#invites.delete(invite)
       const given = { secret: known.secret, cluster: node.self.cluster, invite, member, name }
       const answer = answerJoiner(given, publicKey, proof, keyring.describe().source)

@@ -28,35 +28,35 @@ export interface NodeParts extends Pick<RevocationParts, 'withReserve'> {
   onTrouble(reason: string | null): void
   /** Why limits that nodes share cannot be granted; null: they can. */
   onValkey(reason: string | null): void
-  /** As which member of which cluster it counts from now on; null: it is alone. */
+  /** The member that this node now is; null: it is alone. */
   onIdentity(member: { cluster: string; id: string } | null): void
-  /** What came from the cluster goes to every thread. */
+  /** Sends changes from the cluster to every thread. */
   publish(): Promise<void>
-  /** PostgreSQL is there, and may not be the one that it was. */
+  /** PostgreSQL was reached, possibly another server than before. */
   onMet(): void
   onRecall(counter: string, period: string): void
-  /** What of the records waits; only where they are shared. */
+  /** Records that wait to be shipped; only called if records are shared. */
   onOutbox(report: OutboxReport): void
   /** Records of other nodes that have ended, while they are followed. */
   onEnded(records: RequestRecord[]): void
-  /** The cluster's thread was started again. */
+  /** The cluster thread was restarted. */
   onThread(): void
 }
 
 const meetAgainMs = 1000
 
-/** One node of a cluster at work: keeps its replica where the cluster is, and appends what is changed here. */
+/** A member of a cluster: keeps its replica up to date, and appends the changes made here. */
 export class ClusterNode {
   readonly link: ClusterLink
   readonly #parts: NodeParts
   readonly #incarnation = randomBytes(9).toString('base64url')
   readonly #writer: SharedWriter
   readonly #revocations: Revocations
-  /** Why nodes do not hear each other over Valkey; null: they do. */
+  /** Why nodes cannot notify each other over Valkey; null: they can. */
   #channelTrouble: string | null = notYet
-  /** null: this gateway is no member of a cluster. */
+  /** null: this gateway is not a member of a cluster. */
   #state: ReplicaState | null = null
-  /** Until PostgreSQL has said that this is a member and nothing is lost. */
+  /** Set until PostgreSQL has confirmed that this is a member and that nothing is lost. */
   #trouble: string | null = notYet
   #linkTrouble: string | null = notYet
   #members: ClusterPeer[] = []
@@ -66,13 +66,13 @@ export class ClusterNode {
   #publishing: Promise<void> | null = null
   #started = false
   #closed = false
-  /** Why this node does not follow the cluster, though it reaches it: what is changed, or revoked, is not known here. */
+  /** Why this node does not follow the cluster although it can reach it: changes and revocations do not take effect here. */
   behind: string | null = null
   #published = 0
   /** Number of the last change that was made by this node. */
   #appended = 0
   #met = false
-  /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
+  /** All rows must be read again: this version may know columns that the previous one ignored. */
   #needsAll = false
   #seen = new SeenMarks()
 
@@ -121,23 +121,23 @@ export class ClusterNode {
     return this.#state === null ? this.#linkTrouble : this.#trouble
   }
 
-  /** The cluster goes on without this node, or is no more. */
+  /** The cluster has removed this node, or no longer exists. */
   get isOut(): boolean {
     return this.#state !== null && (this.#trouble === removed || this.#trouble === otherCluster)
   }
 
-  /** Why no records of the others are read here; null: nothing that is known of keeps this node from it. */
+  /** Why records of other nodes cannot be read here; null: they can, as far as is known. */
   get apart(): string | null {
     if (this.#state === null) return null
     return this.isOut ? this.#trouble : this.#linkTrouble
   }
 
-  /** Number of the last change that every thread has. */
+  /** The number of the last change that every thread has. */
   get published(): number {
     return this.#published
   }
 
-  /** The others, as was heard some seconds ago; nothing of one that is not heard of, nor while PostgreSQL is away. */
+  /** The conditions of the others, some seconds old; null for a node that is not heard from, or while PostgreSQL is away. */
   listConditions(): { name: string; state: NodeStanding; condition: NodeCondition | null }[] {
     const others = this.#state === null ? [] : this.#members.filter((member) => !this.#isOwn(member))
     return others.map((peer) => ({ ...peer, state: this.findStanding(peer), condition: this.findCondition(peer) }))
@@ -147,26 +147,26 @@ export class ClusterNode {
     return findStanding(peer, this.#isOwn(peer), this.#trouble)
   }
 
-  /** Of any node, this one too, as it was said some seconds ago; null: it is not heard of. */
+  /** The condition of any node, including this one, some seconds old; null: it is not heard from. */
   findCondition(peer: ClusterPeer): NodeCondition | null {
     const isHeard = findStanding(peer, false, this.#trouble) === 'present'
     return isHeard ? (this.#conditions[peer.id] ?? null) : null
   }
 
-  /** By so much this node's clock is ahead of PostgreSQL's; null: nobody knows. */
+  /** How far this node's clock is ahead of PostgreSQL's; null: unknown. */
   get clockAheadMs(): number | null {
     const own = this.#members.find((member) => this.#isOwn(member))
     return (own === undefined ? undefined : this.findCondition(own)?.clockAheadMs) ?? null
   }
 
-  /** As PostgreSQL tells, or told last. */
+  /** As PostgreSQL lists them, or last listed them. */
   async listMembers(): Promise<readonly ClusterPeer[]> {
     if (this.trouble === null && this.#state !== null)
       this.#members = await this.link.ask('members', null).catch(() => this.#members)
     return this.#members
   }
 
-  /** Goes on as the member that the database says this is, whether PostgreSQL is there or not. */
+  /** Resumes as the member that the database names, whether PostgreSQL can be reached or not. */
   async open(): Promise<void> {
     const state = await this.#parts.store.replica({ act: 'state' })
     if (state !== null) this.stand(state, state.behindSchema)
@@ -185,7 +185,7 @@ export class ClusterNode {
     else this.#setTrouble(this.#linkTrouble)
   }
 
-  /** From now on this gateway is one alone. */
+  /** From now on this gateway is alone. */
   standAlone(): void {
     this.#state = null
     this.#members = []
@@ -196,7 +196,7 @@ export class ClusterNode {
     this.#setTrouble(null)
   }
 
-  /** The first publication is behind us: what comes from the cluster is published from now on. */
+  /** The first configuration has been published: from now on, changes from the cluster are too. */
   start(): void {
     this.#started = true
     if (this.#state !== null) this.#publish()
@@ -207,13 +207,13 @@ export class ClusterNode {
     return { cluster, member, incarnation: this.#incarnation }
   }
 
-  /** Resolves when the meeting that is under way is over. */
+  /** Resolves when the meeting in progress is over. */
   async settled(): Promise<void> {
     await this.#meeting
     if (this.#trouble !== null) throw new StoreReadOnly(this.#trouble)
   }
 
-  /** Where the cluster is now, or later; whether anything came in. Whoever comes meanwhile needs a reading that began after. */
+  /** Reads the cluster's latest changes; returns whether there were any. A caller that comes meanwhile needs a later reading. */
   async catchUp(): Promise<boolean> {
     while (this.#catching !== null) await this.#catching.catch(() => {})
     this.#catching = this.#readRows()
@@ -266,7 +266,7 @@ export class ClusterNode {
     else if (isNew) this.#parts.log.warn('revocations are not heard over Valkey', { reason: trouble })
   }
 
-  /** At the first start nothing is published before all that the threads need is there. */
+  /** At start, nothing is published before the threads have everything they need. */
   async #publishNow(): Promise<void> {
     if (this.#started) await this.#parts.publish()
   }
@@ -300,21 +300,21 @@ export class ClusterNode {
     this.behind = null
     this.#needsAll = false
     this.#seen.note(marks)
-    // It may have left meanwhile.
+    // The node may have left meanwhile.
     if (this.#state?.member === state.member) this.#state = { ...state, sequence, mark }
     this.#publish()
     return true
   }
 
   #fallBehind(sequence: number, error: unknown): StoreReadOnly {
-    const reason = `a change of the cluster cannot be made here: ${errorText(error)}`
+    const reason = `a change of the cluster cannot be applied here: ${errorText(error)}`
     if (reason !== this.behind) this.#parts.log.error(reason, { sequence })
     this.behind = reason
     this.#parts.onTrouble(reason)
     return new StoreReadOnly(reason)
   }
 
-  /** One at a time; then the cluster is announced how far this node's threads are. */
+  /** Publishes one change at a time, then tells the cluster how far this node's threads are. */
   #publish(): void {
     if (!this.#started || this.#publishing !== null) return
     const { sequence = 0 } = this.#state ?? {}
@@ -353,12 +353,12 @@ export class ClusterNode {
       .catch((error: unknown) => this.#setTrouble(errorText(error)))
       .finally(() => {
         this.#meeting = null
-        // What is wrong may be put right there without the connection being lost: a right, a table, the cluster itself.
+        // The cause may be fixed in PostgreSQL without losing the connection: a right, a table, the cluster itself.
         if (this.#isCut()) setTimeout(() => this.#isCut() && this.#meet(), meetAgainMs).unref()
       })
   }
 
-  /** Though PostgreSQL is reached. */
+  /** Cut off although PostgreSQL can be reached. */
   #isCut(): boolean {
     return !this.#closed && this.#state !== null && this.#linkTrouble === null && this.#trouble !== null
   }
@@ -381,7 +381,7 @@ export class ClusterNode {
     await this.#writer.appendPending()
   }
 
-  /** What a standby that took over had not got, where nobody has changed anything since. */
+  /** Appends what a standby that took over had not received, if nobody has changed anything since. */
   async #restore(state: ReplicaState, { sequence, mark }: Questions['meet']['output']): Promise<boolean> {
     const { store, log } = this.#parts
     const marks = this.#seen.between(sequence, state.sequence)
@@ -389,7 +389,7 @@ export class ClusterNode {
     const [own, there] = [await store.replica({ act: 'export' }), await this.link.ask('rows', { after: 0 })]
     const changes = findLost(own.rows, there.rows)
     const restored = await this.link.ask('restore', { ...this.self, sequence, mark, changes, marks })
-    if (restored) log.warn('PostgreSQL had lost changes, and has them again from this node', { changes: marks.length })
+    if (restored) log.warn('PostgreSQL had lost changes; this node restored them', { changes: marks.length })
     return restored
   }
 

@@ -5,15 +5,15 @@ import type { PostgresAddress } from './protocol.ts'
 
 export interface OwnConnectionOptions {
   address: PostgresAddress
-  /** Longer no statement may take. */
+  /** The longest statement. */
   statementMs: number
-  /** Run on each new connection before anything else. */
+  /** Runs on each new connection before anything else. */
   onOpen?(client: pg.Client): Promise<void>
-  /** Ends what a backend does now, over another connection. Only where uses are given up. */
+  /** Cancels what a backend is running, over another connection. Only needed if uses can be cancelled. */
   stop?(backend: Backend): Promise<unknown>
 }
 
-/** The process of PostgreSQL behind a connection, and when it began: its number may be another's on another server. */
+/** The PostgreSQL process behind a connection, and its start time, since another server may reuse its number. */
 export interface Backend {
   pid: number
   begun: string
@@ -23,17 +23,14 @@ const whoseBackend =
   'select pid, extract(epoch from backend_start)::text as begun from pg_stat_activity where pid = pg_backend_pid()'
 const stopBackendText = `
 select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and extract(epoch from backend_start)::text = $2`
-/** What had not begun when it was stopped first is stopped again. */
+/** If the statement had not begun when it was cancelled, it is cancelled again. */
 const stopAgainMs = 100
 
 export async function stopBackend(client: pg.Client, { pid, begun }: Backend): Promise<void> {
   await client.query(stopBackendText, [pid, begun])
 }
 
-/**
- * A connection that one part of the cluster's thread has for itself, so that no part waits for another. Opened when it is
- * first used, and again by whoever uses it after a loss.
- */
+/** A connection for one part of the cluster thread, so that no part waits for another. Opened on first use, and again after a loss. */
 export class OwnConnection {
   readonly #options: OwnConnectionOptions
   #open: OpenConnection | null = null
@@ -46,8 +43,8 @@ export class OwnConnection {
   }
 
   /**
-   * One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. When the signal fires it is not begun, or ended
-   * in PostgreSQL.
+   * One use at a time. Throws `PostgresAway`, or PostgreSQL's own error. If the signal fires, the use does not begin, or is cancelled in
+   * PostgreSQL.
    */
   async use<Output>(run: (client: pg.Client) => Promise<Output>, signal: AbortSignal | null = null): Promise<Output> {
     this.#waiting++
@@ -86,7 +83,7 @@ export class OwnConnection {
       return done.output
     } finally {
       signal.removeEventListener('abort', stop)
-      // Else it ended what comes next on this connection.
+      // Otherwise the cancellation could hit the next statement on this connection.
       await stopping
     }
   }
@@ -106,11 +103,11 @@ export class OwnConnection {
     if (this.#closed) throw new PostgresAway('the connection is closed')
     try {
       const { client, lost } = this.#open ?? (await this.#connect())
-      // What was under way when the connection ended may never hear of it.
+      // A statement in progress may never learn that its connection has ended.
       return await Promise.race([run(client), lost])
     } catch (error) {
       if (!isLoss(error)) throw error
-      // A connection of which an answer is outstanding is good for nothing any more.
+      // A connection with an outstanding answer cannot be used again.
       const open = this.#open
       this.#open = null
       void end(open)
@@ -130,14 +127,14 @@ export class OwnConnection {
         const { rows } = await Promise.race([client.query<Backend>(whoseBackend), lost.promise])
         open.backend = rows[0] ?? null
       }
-      // Closed while it was opened: nobody else would end it.
+      // Closed while it was being opened: nobody else would end it.
       if (this.#closed) throw new PostgresAway('the connection is closed')
     } catch (error) {
       void end(open)
       throw error
     }
     this.#open = open
-    // Between two uses as well: the next one makes another.
+    // It may also fail between two uses; the next use opens another.
     lost.promise.catch(() => {
       if (this.#open === open) this.#open = null
     })
@@ -147,9 +144,9 @@ export class OwnConnection {
 
 interface OpenConnection {
   client: pg.Client
-  /** null: nothing is ever stopped. */
+  /** null: nothing is ever cancelled. */
   backend: Backend | null
-  /** Rejects with the reason when the connection is over. */
+  /** Rejects with the reason when the connection has ended. */
   lost: Promise<never>
 }
 

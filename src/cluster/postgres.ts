@@ -4,13 +4,13 @@ import { describeLoss, isLoss, openClient, PostgresAway } from './connect.ts'
 import type { PostgresAddress } from './protocol.ts'
 import { channel } from './schema/configuration.ts'
 
-/** A network that swallows everything is noticed by then. */
+/** Time after which a silent network is noticed. */
 const answerMs = 4000
 const pausesMs = [100, 200, 400, 800]
 const longestPauseMs = 1500
-/** It may be promoted, or the name lead to the primary again. */
+/** It may be promoted, or the host name may point to the primary again. */
 const standby = 'it is a standby, which takes no changes: promote it, or let cluster.postgres lead to the primary'
-/** Older ones lack what the schema is made of. */
+/** Older versions lack features that the schema uses. */
 const oldest = 14
 
 interface ServerState {
@@ -23,7 +23,7 @@ export interface PostgresEvents {
   onNotify(payload: string): void
 }
 
-/** Two connections: one for what is asked, one that listens. Lost ones are made again for as long as it is not closed. */
+/** Two connections: one for questions, one that listens. Lost ones are opened again until `close`. */
 export class Postgres {
   readonly #address: PostgresAddress
   readonly #events: PostgresEvents
@@ -43,7 +43,7 @@ export class Postgres {
     for (let tries = 0; !this.#closed; tries++) {
       try {
         const { lost } = await this.#connect()
-        // Closed while they were made: only this can end them.
+        // Closed while they were being opened: nobody else would end them.
         if (this.#closed) continue
         tries = 0
         this.#events.onLink(null)
@@ -58,19 +58,19 @@ export class Postgres {
     }
   }
 
-  /** Who closes it knows. */
+  /** Not reported if it was closed on purpose. */
   #report(loss: unknown): void {
     if (!this.#closed) this.#events.onLink(describeLoss(loss, this.#address))
   }
 
-  /** One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. */
+  /** One question at a time. Throws `PostgresAway`, or PostgreSQL's own error. */
   async ask<Output>(run: (client: pg.Client) => Promise<Output>): Promise<Output> {
     const turn = this.#queue.then(() => this.#ask(run))
     this.#queue = turn.catch(() => {})
     return await turn
   }
 
-  /** Resolves when it is connected, or that time is over. */
+  /** Resolves when it is connected, or after the time. */
   async linkedWithin(ms: number): Promise<void> {
     await Promise.race([this.#linked.promise, wait(ms)])
   }
@@ -87,19 +87,19 @@ export class Postgres {
       return await run(client)
     } catch (error) {
       if (!isLoss(error)) throw error
-      // A connection of which an answer is outstanding is good for nothing any more.
+      // A connection with an outstanding answer cannot be used again.
       if (this.#client === client) client.emit('error', error)
       throw new PostgresAway(describeLoss(error, this.#address))
     }
   }
 
-  /** `lost` resolves with the reason when one of the two is. */
+  /** `lost` resolves with the reason when one of the two connections ends. */
   async #connect(): Promise<{ lost: Promise<unknown> }> {
     const lost = Promise.withResolvers<unknown>()
     const open = () => openClient(this.#address, answerMs, lost.resolve)
     this.#listener = await open()
     this.#listener.on('notification', ({ payload }) => this.#events.onNotify(payload ?? ''))
-    // It refuses LISTEN as well, in words that help nobody.
+    // Otherwise LISTEN would be refused, with a message that helps nobody.
     const { rows: states } = await this.#listener.query<ServerState>(
       "select pg_is_in_recovery() as standby, current_setting('server_version') as version",
     )

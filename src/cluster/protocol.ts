@@ -19,21 +19,21 @@ import type { PurgeQuestions } from './records/purge.ts'
 import type { RepriceQuestions } from './records/reprice.ts'
 import type { Self } from './self.ts'
 
-/** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
+/** Where PostgreSQL is. The password crosses threads in clear text; it is not sent anywhere else. */
 export interface PostgresAddress {
-  /** A name, an address, or the folder of a socket. */
+  /** A name, an address, or the directory of a socket. */
   host: string
   port: number
   user: string
   password: string | null
   database: string
-  /** PEM of the authority that vouches for the server; null: those that all the world trusts. */
+  /** The PEM of the authority that signed the server's certificate; null: the public authorities. */
   authority: string | null
-  /** Only to this machine: everywhere else the server has to prove who it is. */
+  /** Without TLS: only for this machine. Everywhere else the server must prove its identity. */
   plain: boolean
 }
 
-/** The same of Valkey or Redis. */
+/** The same for Valkey or Redis. */
 export interface ValkeyAddress extends Omit<PostgresAddress, 'user' | 'database'> {
   /** null: the server's default user. */
   user: string | null
@@ -43,7 +43,7 @@ export interface ValkeyAddress extends Omit<PostgresAddress, 'user' | 'database'
 export interface ValkeyFacts {
   /** Name and version. */
   product: string
-  /** The policy by which it drops what it has when its memory is full; null: it drops nothing. */
+  /** The policy by which it evicts data when its memory is full; null: none. */
   evicts: string | null
 }
 
@@ -54,32 +54,32 @@ export interface ClusterThreadData {
 }
 
 export interface RecordsPlace extends KeepTimes {
-  /** What records call this node. */
+  /** This node's name in records. */
   node: string
 }
 
 export interface KeepTimes {
   /** How long a node keeps records, in milliseconds. */
   keepMs: number
-  /** The same of captured bodies. */
+  /** The same for captured bodies. */
   keepBodiesMs: number
 }
 
-/** What waits to be shipped; `trouble` says why, where it is not by chance. */
+/** What waits to be shipped. `trouble`: why, unless it is only a matter of moments. */
 export interface OutboxReport extends OutboxState {
   trouble: string | null
-  /** PostgreSQL is reached and takes nothing: that ends by nothing that a node does. */
+  /** PostgreSQL can be reached but accepts nothing; nothing that a node does will change that. */
   isRefused: boolean
 }
 
-/** Limits that nodes share by Valkey. */
+/** Limits that nodes share over Valkey. */
 export interface LimitsStart {
   address: ValkeyAddress
   memory: LimitMemory
   without: WithoutServer
-  /** Earlier runs of this gateway used nothing lately. */
+  /** Earlier runs of this gateway have used nothing recently. */
   quiet: boolean
-  /** null: this gateway is one alone, and has the whole of each limit. */
+  /** null: the gateway is alone, and has the whole of each limit. */
   member: { cluster: string; id: string } | null
 }
 
@@ -87,11 +87,11 @@ export interface ClusterPeer {
   id: string
   name: string
   version: string | null
-  /** How far its threads are. */
+  /** The last change that its threads have. */
   applied: number
   /** When PostgreSQL heard of it last. */
   heardAt: string | null
-  /** Not heard of for so long, by PostgreSQL's clock. */
+  /** How long it has not been heard from, by PostgreSQL's clock. */
   silentMs: number | null
 }
 
@@ -105,53 +105,53 @@ export interface JoinRequest {
 
 export interface ServerFacts {
   version: string
-  /** Of TLS; null: this connection is in clear text. */
+  /** The TLS version; null: the connection is not encrypted. */
   tls: string | null
-  /** A setting lets it take no writes. A standby is not connected to in the first place. */
+  /** A setting makes it read-only. Standbys are never connected to. */
   isReadOnly: boolean
-  /** It has a schema of the cluster's name that is none. */
+  /** It has a schema of that name which is not a cluster's. */
   isForeign: boolean
-  /** How many others follow it now. */
+  /** How many standbys follow it now. */
   standbys: number
   /** Whether a commit waits for one of them. */
   synchronous: boolean
   user: string
-  /** By so much this process's clock is ahead of the server's for certain; negative: behind. */
+  /** How far this process's clock is ahead of the server's for certain; negative: behind. */
   aheadMs: number
-  /** What it may do and a node need not, in words. */
+  /** Rights that it has and a node does not need, in words. */
   rights: string[]
-  /** What a node needs and it may not do; nothing of tables that are not there yet. */
+  /** Rights that a node needs and it does not have, apart from tables that do not exist yet. */
   missing: string[]
 }
 
-/** What the thread answers, by what it is asked. */
+/** The questions that the thread answers. */
 export interface Questions extends AlertQuestions, BudgetQuestions, PurgeQuestions, RepriceQuestions {
-  /** The cluster that is there; null: none. */
+  /** The existing cluster; null: none. */
   find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
-  /** The server itself, for whoever looks after it. */
+  /** Facts about the server, for operators. */
   server: { input: null; output: ServerFacts }
-  /** What Valkey or Redis says of itself; null: it was not reached yet. */
+  /** What Valkey or Redis reports about itself; null: not reached yet. */
   'limits-server': { input: null; output: ValkeyFacts | null }
   /** Answered once limits are granted here, or it is known that they cannot be for now. */
   'limits-granting': { input: null; output: null }
   found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }
   unfound: { input: { cluster: string }; output: null }
-  /** Says that this node is here, and its name. Not the first time: whoever has taken its place meanwhile keeps it. */
+  /** Announces this node and its name. After the first time, a gateway that has taken its place meanwhile keeps it. */
   meet: {
     input: Self & { name: string; version: string; sequence: number; mark: string; isFirst: boolean }
-    /** `mark`: of the change at which PostgreSQL is. */
+    /** `mark`: of PostgreSQL's present change. */
     output: {
       state: 'member' | 'other cluster' | 'removed' | 'doubled' | 'taken name' | 'lost' | 'newer'
       sequence: number
       mark: string | null
     }
   }
-  /** Fails where this node may not change the configuration; it still follows what others change. */
+  /** Fails if this node may not change the configuration; it still follows changes of others. */
   'may-change': { input: null; output: null }
   append: { input: Self & { sequence: number; token: string; changes: RowChange[] }; output: number }
-  /** `marks`: of the changes behind `after`, the last at least. */
+  /** `marks`: of the changes after `after`, at least the last. */
   rows: { input: { after: number }; output: { sequence: number; mark: string; rows: SharedRow[]; marks: SeenMark[] } }
-  /** Makes again what a standby that took over had not got. False: it is no longer at that mark. */
+  /** Appends again what a standby that took over had not received. False: PostgreSQL is no longer at that mark. */
   restore: {
     input: Self & { sequence: number; mark: string; changes: RowChange[]; marks: SeenMark[] }
     output: boolean
@@ -159,34 +159,34 @@ export interface Questions extends AlertQuestions, BudgetQuestions, PurgeQuestio
   applied: { input: Self & { sequence: number }; output: null }
   members: { input: null; output: ClusterPeer[] }
   leave: { input: Self; output: null }
-  /** `returns`: what the node was given and is not known to have spent is given to others. */
+  /** `returns`: gives to others what the node was given and is not known to have spent. */
   remove: { input: { name: string; returns: boolean }; output: ClusterPeer | null }
   invite: { input: { invite: string; minutes: number }; output: null }
-  /** False: there is no such invitation, or it was used, or is over. */
+  /** False: the invitation does not exist, was used, or has expired. */
   'ask-join': { input: JoinRequest; output: boolean }
   'read-answer': { input: { invite: string }; output: string | null }
   'read-joins': { input: { invites: string[] }; output: JoinRequest[] }
   'answer-join': { input: JoinRequest & { answer: string }; output: null }
-  /** What is journaled by now is in PostgreSQL when it is answered, or could not be brought there. */
+  /** When answered, everything journaled so far is in PostgreSQL, or could not be shipped. */
   ship: { input: null; output: null }
-  /** Records of nodes of other names, the oldest first behind that id; none: there are no more. */
+  /** Records of nodes with other names, oldest first, after that id; none: no more. */
   'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
-  /** The same of captured bodies, behind that id and part. */
+  /** The same for captured bodies, after that id and part. */
   'read-other-bodies': {
     input: { node: string; after: readonly string[] }
     output: { bodies: BodyRow[]; last: string[] } | null
   }
-  /** What all nodes have stored besides records, behind that key; null: there is nothing more. */
+  /** What all nodes have stored besides records, after that key; null: no more. */
   'read-objects': { input: { after: string }; output: SharedPage | null }
-  /** What was captured of a request of any node. */
+  /** The captured bodies of a request of any node. */
   bodies: { input: { id: string }; output: FoundBodies }
-  /** Of the records of all nodes. */
+  /** A reading of the records of all nodes. */
   read: { input: RecordReading; output: unknown }
-  /** What lies at providers and is somebody's, of all nodes. */
+  /** Objects at providers, of all nodes. */
   objects: { input: ObjectFilter; output: StoredObject[] }
 }
 
-/** What parts of the thread answer that have a connection of their own. */
+/** Questions answered by parts of the thread that have connections of their own. */
 export type PartQuestion =
   | 'limits-server'
   | 'limits-granting'
@@ -205,45 +205,45 @@ type AskedQuestion = {
 
 export type ClusterRequest =
   | AskedQuestion
-  /** Nobody waits for that reading any more. */
+  /** The reading is no longer needed. */
   | { kind: 'stop'; id: number }
-  /** What is to be kept up by itself; null: nothing. */
+  /** The identity to keep up; null: none. */
   | { kind: 'self'; self: Self | null }
   /** What this node uses of limits from now on. */
   | { kind: 'limits'; start: LimitsStart }
   | { kind: 'limit-wanted'; want: LimitWant }
-  /** How this node is. */
+  /** This node's condition. */
   | { kind: 'condition'; condition: NodeCondition }
   | { kind: 'keep'; keeps: KeepTimes }
   /** Whether records of other nodes are wanted as they end. */
   | { kind: 'follow'; wanted: boolean }
-  /** To all nodes over Valkey. `keeps`: for those that do not listen now as well. */
+  /** To all nodes over Valkey. `keeps`: also for those that are not listening now. */
   | { kind: 'notify'; text: string; keeps: boolean }
-  /** From now on what is shipped is asked for over this port. It is transferred. */
+  /** From now on the outbox is read over this port. It is transferred. */
   | { kind: 'outbox'; port: MessagePort }
   | { kind: 'close' }
 
 /**
- * `away`: PostgreSQL was not reached, so that it may have happened or not. `unusable`: it is reached, and serves this node not
- * at all. `refused`: this question alone.
+ * `away`: PostgreSQL was not reached, so it may have happened or not. `unusable`: it was reached, but does not serve this node. `refused`:
+ * this question only.
  */
 export type FailureCause = 'away' | 'unusable' | 'refused'
 
 export type ClusterMessage =
   | { kind: 'answer'; id: number; output: unknown }
   | { kind: 'failure'; id: number; cause: FailureCause; message: string; hint?: string }
-  /** Why PostgreSQL is not reached; null: it is. */
+  /** Why PostgreSQL cannot be reached; null: it can. */
   | { kind: 'link'; trouble: string | null }
-  /** The cluster is there now. */
+  /** The cluster's present change. */
   | { kind: 'head'; sequence: number; member: boolean }
   | { kind: 'members'; members: ClusterPeer[]; conditions: Record<string, NodeCondition> }
-  /** Of this budget some node has no room; others may have some that they do not need. */
+  /** A node has no room in this budget; others may have an unused allowance. */
   | { kind: 'recall'; counter: string; period: string }
   /** Why limits cannot be granted here; null: they can. */
   | { kind: 'valkey'; trouble: string | null }
-  /** What some node has told over Valkey, perhaps this one. */
+  /** Messages of nodes over Valkey, possibly this one's own. */
   | { kind: 'heard'; texts: string[] }
-  /** Why nothing is heard over Valkey; null: it is. */
+  /** Why no messages arrive over Valkey; null: they do. */
   | { kind: 'channel'; trouble: string | null }
   | { kind: 'outbox'; report: OutboxReport }
   /** Records of other nodes that have ended. */

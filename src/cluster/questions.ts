@@ -300,7 +300,7 @@ async function refuseForeign(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>("select to_regnamespace('spgw') is not null as found")
   if (rows[0]?.found === true)
     throw new PostgresRefusal(
-      'the database has a schema spgw that is no cluster',
+      'the database has a schema spgw that is not a cluster',
       'Drop that there, or name another database in cluster.postgres.',
     )
 }

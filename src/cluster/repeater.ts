@@ -1,4 +1,4 @@
-/** Runs something again and again, never twice at once: so long after it has ended, or as soon as it is woken. */
+/** Runs something repeatedly, never twice at once: after a pause, or as soon as it is woken. */
 export class Repeater {
   readonly #everyMs: number
   readonly #run: () => Promise<void>
@@ -7,13 +7,13 @@ export class Repeater {
   #again = false
   #closed = false
 
-  /** `run` never rejects. */
+  /** `run` must not reject. */
   constructor(everyMs: number, run: () => Promise<void>) {
     this.#everyMs = everyMs
     this.#run = run
   }
 
-  /** Now; if it runs, then once more afterwards. */
+  /** Runs now; if it is running, once more afterwards. */
   wake(): void {
     if (this.#closed) return
     if (this.#running !== null) {
@@ -30,7 +30,7 @@ export class Repeater {
     })
   }
 
-  /** Resolves when nothing of it runs. */
+  /** Resolves when it no longer runs. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#timer !== null) clearTimeout(this.#timer)

@@ -9,15 +9,15 @@ const rememberedMost = 1000
 export interface RevocationParts {
   store: Pick<StoreClient, 'replica'>
   keyring: Pick<Keyring, 'seal' | 'open'>
-  /** Of which cluster this is which member; null: it is alone. */
+  /** This node's cluster and member id; null: it is alone. */
   self(): { cluster: string; member: string } | null
   /** Makes it also where the disk is full, from the room that is kept for taking access away. */
   withReserve<Output>(change: () => Promise<Output>): Promise<Output>
   /** Every thread of this node knows when it resolves. */
   publish(): Promise<void>
-  /** To all nodes, over Valkey. Lost where that is away. */
+  /** To all nodes, over Valkey. Lost if Valkey is away. */
   notify(text: string, keeps: boolean): void
-  /** Something was heard that PostgreSQL may not have yet. */
+  /** Something arrived that PostgreSQL may not have yet. */
   onNews(): void
   log: { warn(message: string, fields: Record<string, string>): void }
 }
@@ -28,16 +28,16 @@ interface Announced {
   since: number
   /** Ids of the members that have it. */
   has: Set<string>
-  /** Number under which PostgreSQL has it; null: it is not known to. */
+  /** Its number in PostgreSQL; null: it may not be there yet. */
   sequence: number | null
 }
 
 type RevocationNotice = { kind: 'taken'; by: string; taken: TakenAway } | { kind: 'has'; by: string; tokens: string[] }
 
 /**
- * Keys, tokens and sessions that were revoked, as nodes tell each other past PostgreSQL. What they tell is sealed under the
- * cluster's key: who can write to Valkey can neither read nor forge it. Taking away fits to whatever others change meanwhile,
- * so it may be heard in any order and again.
+ * Revoked keys, tokens and sessions, as nodes announce them to each other without PostgreSQL. The messages are sealed under the cluster's
+ * key: write access to Valkey allows neither reading nor forging them. A revocation never conflicts with other changes, so messages may
+ * arrive in any order, and more than once.
  */
 export class Revocations {
   readonly #parts: RevocationParts
@@ -50,7 +50,7 @@ export class Revocations {
   }
 
   announce(subject: string, taken: TakenAway): void {
-    // What is revoked again is the newest.
+    // Inserted again, so that the newest is last.
     this.#announced.delete(subject)
     const [eldest] = this.#announced.keys()
     if (this.#announced.size >= rememberedMost && eldest !== undefined) this.#announced.delete(eldest)
@@ -67,7 +67,7 @@ export class Revocations {
     for (const announced of this.#announced.values()) if (announced.token === token) announced.sequence = sequence
   }
 
-  /** What PostgreSQL does not have yet is told again: Valkey may have been away before. */
+  /** Announces again what PostgreSQL does not have yet, since Valkey may have been away. */
   async repeat(): Promise<void> {
     if (this.#parts.self() === null) return
     for (const taken of await this.#parts.store.replica({ act: 'waiting' }))
@@ -79,7 +79,7 @@ export class Revocations {
     this.#hearing = this.#hearing
       .then(() => this.#hear(texts))
       .catch((error: unknown) =>
-        this.#parts.log.warn('a revocation of another node could not be made here', { reason: String(error) }),
+        this.#parts.log.warn('a revocation of another node could not be applied here', { reason: String(error) }),
       )
   }
 

@@ -2,10 +2,10 @@ import type { NodeStanding } from '../core/node-condition.ts'
 import type { ClusterPeer } from './protocol.ts'
 import { removed } from './troubles.ts'
 
-/** Of the pause between two beats, several: silent for longer is absent. */
+/** Several times the pause between two beats; a node that is silent for longer is absent. */
 const absentMs = 8000
 
-/** `trouble`: why the node that is asked is cut off. What it heard of the others before that says nothing of now. */
+/** `trouble`: why the asking node is cut off. What it heard of the others before that is outdated. */
 export function findStanding(
   { silentMs }: Pick<ClusterPeer, 'silentMs'>,
   isOwn: boolean,

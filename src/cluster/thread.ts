@@ -28,12 +28,12 @@ import { tryChanging } from './schema/configuration.ts'
 import type { Self } from './self.ts'
 
 const pollMs = 500
-/** Every so many polls a node says that it is there, and hears who else is. */
+/** A node reports itself, and reads who else is there, with every so many polls. */
 const beatPolls = 4
-/** For so long an append whose answer was lost is asked for again: appended once, however often. */
+/** How long an append is repeated if its answer was lost. It takes effect once, however often it is sent. */
 const retryMs = 3000
 
-/** The cluster's own thread, the only one that talks to PostgreSQL. */
+/** The cluster thread, the only one that talks to PostgreSQL. */
 class ClusterThread {
   readonly #port: MessagePort
   readonly #address: PostgresAddress
@@ -44,13 +44,13 @@ class ClusterThread {
   readonly #following: Following | null
   readonly #nodes: GatherNodes
   readonly #conditions = new Conditions()
-  /** Of readings that are under way. */
+  /** For readings in progress. */
   readonly #stops = new Map<number, AbortController>()
   #self: Self | null = null
   #polls = 0
   #polling: NodeJS.Timeout | null = null
   #busy = false
-  /** With whom limits are counted; null: that is not known yet. */
+  /** The members with which limits are counted; null: not known yet. */
   #members: readonly string[] | null = null
   #limits: Promise<LimitPart> | null = null
 
@@ -65,7 +65,7 @@ class ClusterThread {
     this.#nodes = new GatherNodes({
       postgres: this.#postgres,
       member: () => this.#self?.member ?? null,
-      // What is not shared nobody asks for.
+      // Nobody asks for what is not shared.
       flush: async () => (this.#shipper === null ? null : await this.#shipper.flush()),
     })
     const objects = records === undefined ? null : new SharedObjects(address, () => this.#nodes.gather())
@@ -113,7 +113,7 @@ class ClusterThread {
     if (request.kind === 'self') {
       this.#self = request.self
       this.#shipper?.be(request.self)
-      // Limits are granted to nobody who does not know who the others are.
+      // Limits are granted only to a node that knows the other members.
       void this.#poll()
     } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
@@ -132,12 +132,12 @@ class ClusterThread {
       await Promise.all([this.#shipper?.close(), this.#readings?.close(), this.#objects?.close()])
       await this.#postgres.close()
       this.#port.close()
-      // Pauses and time limits that are not over would keep the thread, and with it a gateway that stops, for seconds.
+      // Pending timers would keep the thread, and with it a gateway that stops, alive for seconds.
       process.exit()
     }
   }
 
-  /** Loaded only where limits are shared. */
+  /** Loaded only if limits are shared. */
   #shareLimits(start: LimitsStart): void {
     const before = this.#limits
     const events: LimitEvents = {
@@ -192,7 +192,7 @@ class ClusterThread {
     if (name === 'read-other-bodies') return (await this.#readings?.readOtherBodies(input)) ?? null
     if (name === 'bodies') return await this.#readings?.findBodies(input.id)
     if (name === 'read') return await this.#read(id, input)
-    // The name and its input come together: the type of a request says so.
+    // The types of name and input belong together: that of the request ensures it.
     const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>
     return await this.#postgres.ask((client) => answerer(client as never, input as never))
   }
@@ -213,7 +213,7 @@ class ClusterThread {
     }
   }
 
-  /** Now, or with the next poll, if one is under way. */
+  /** Now, or with the next poll if one is in progress. */
   #beatSoon(): void {
     this.#polls = 0
     void this.#poll()
@@ -235,10 +235,10 @@ class ClusterThread {
       const head = rows[0]
       const isMember = head?.member === true
       this.#post({ kind: 'head', sequence: Number(head?.sequence ?? 0), member: isMember })
-      // Whoever is none must not count limits as that node for another moment.
+      // A gateway that is no longer a member must stop counting limits as that node at once.
       if (beats || !isMember) await this.#beat(this.#self, isMember)
     } catch (error) {
-      // What is lost is told by the connection; anything else is told here, and tried again.
+      // A loss is reported by the connection; anything else is reported here, and tried again.
       if (!(error instanceof PostgresAway)) this.#post({ kind: 'head', sequence: 0, member: false })
     } finally {
       this.#busy = false
@@ -252,11 +252,11 @@ class ClusterThread {
     )
     const members = await this.#postgres.ask((client) => answerers.members(client, null))
     const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, self))
-    // One that was removed goes on showing who it knew, itself among them.
+    // A removed node keeps showing the members that it knew, itself included.
     if (members.some(({ id }) => id === member)) this.#post({ kind: 'members', members, conditions })
     this.#members = findSharers(members, member, isMember)
     ;(await this.#limits)?.setMembers(this.#members)
-    // A right may be taken away at any time, and nothing else says so before somebody changes something.
+    // A right may be revoked at any time, and only a change would show it otherwise.
     if (isMember) await this.#postgres.ask((client) => client.query(tryChanging))
   }
 

@@ -1,14 +1,14 @@
-/** At the start, for a moment: nobody is announced of it. */
+/** Only for a moment at start, so it is not announced. */
 export const notYet = 'PostgreSQL has not been reached yet'
 export const removed = 'this node was removed from the cluster'
 export const otherCluster =
-  'the database does not hold the cluster that this node is a member of: correct cluster.postgres, or let this node go on alone with spgw cluster leave'
+  'the database does not hold the cluster that this node is a member of: correct cluster.postgres, or let this node continue alone with spgw cluster leave'
 
-/** One that says of itself what it is (`it is a standby`) was reached. */
+/** PostgreSQL was reached if the message says what the server is (`it is a standby`). */
 export const sayLoss = (trouble: string) =>
   `PostgreSQL cannot be ${trouble.startsWith('it ') ? 'used' : 'reached'}: ${trouble}`
 
-/** Why PostgreSQL does not take this node for a member that goes on: by what it says. */
+/** Why PostgreSQL does not accept this node as a member that can continue. */
 export function sayWhy(state: string, name: string, own: number, there: number): string {
   if (state === 'removed') return removed
   if (state === 'lost')

@@ -2,13 +2,13 @@ import type { Redis } from 'iovalkey'
 import type { ValkeyAddress } from './protocol.ts'
 import { explainValkey, noAnswer, openRedis, Script, serverClosed, type Valkey } from './valkey.ts'
 
-/** Half-open connections are noticed by then: a ping is answered within the time of any call. */
+/** How soon half-open connections are noticed: a ping must be answered in time. */
 const pingMs = 300
-/** What was told stands there for so long, for who was not there to hear it. */
+/** How long messages are kept, for nodes that were not connected. */
 const keptHours = 24
 const keptMost = 10_000
 
-/** `KEYS[1]`: what was told, by Valkey's time. `ARGV[1]`: `{ channel, text, keeps }` as JSON. */
+/** `KEYS[1]`: the messages, by Valkey's time. `ARGV[1]`: `{ channel, text, keeps }` as JSON. */
 const send = new Script(`
 local told = cjson.decode(ARGV[1])
 if told.keeps then
@@ -25,15 +25,15 @@ const readKept = new Script(`return redis.call('ZRANGE', KEYS[1], 0, -1)`)
 export interface ChannelParts {
   address: ValkeyAddress
   cluster: string
-  /** For all that is not listening. */
+  /** For everything except listening. */
   valkey: Valkey
-  /** Texts that some node has told, perhaps this one, and perhaps not for the first time. */
+  /** Messages of any node, including this one, possibly repeated. */
   onHeard(texts: string[]): void
-  /** Why nothing is heard; null: it is. */
+  /** Why nothing arrives; null: messages do. */
   onTrouble(reason: string | null): void
 }
 
-/** What nodes tell each other over Valkey: heard by who listens, and read by who begins to. */
+/** Messages between nodes over Valkey: heard by listening nodes, and read by a node that begins to listen. */
 export class ValkeyChannel {
   readonly #parts: ChannelParts
   readonly #redis: Redis
@@ -64,7 +64,7 @@ export class ValkeyChannel {
     return new ValkeyChannel(await openRedis(parts.address, 'spgw-channel'), parts)
   }
 
-  /** Rejects where Valkey is not reached. `keeps`: for who does not listen now as well. */
+  /** Rejects if Valkey cannot be reached. `keeps`: also for nodes that are not listening now. */
   async notify(text: string, keeps: boolean): Promise<void> {
     await this.#parts.valkey.evaluate(send, [this.#key], JSON.stringify({ channel: this.#key, text, keeps }))
   }
@@ -75,7 +75,7 @@ export class ValkeyChannel {
     this.#redis.disconnect()
   }
 
-  /** One hash slot with all else of the cluster. */
+  /** In one hash slot with all keys of the cluster. */
   get #key(): string {
     return `spgw:{${this.#parts.cluster}}:revoked`
   }
@@ -102,7 +102,7 @@ export class ValkeyChannel {
 
   #hear(texts: readonly string[]): void {
     const fresh = texts.filter((text) => !this.#known.has(text))
-    // As many as Valkey keeps: what was forgotten and is read again is heard again, which does no harm.
+    // As many as Valkey keeps. A forgotten message that is read again is heard again, which is harmless.
     if (this.#known.size > 2 * keptMost) this.#known = new Set()
     for (const text of fresh) this.#known.add(text)
     if (fresh.length > 0) this.#parts.onHeard(fresh)

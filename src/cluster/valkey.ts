@@ -5,30 +5,30 @@ import { explainLoss } from './explain-loss.ts'
 import type { ValkeyAddress, ValkeyFacts } from './protocol.ts'
 
 const connectMs = 3000
-/** A call that takes longer is given up, and the next one says the whole again. */
+/** A slower call is given up; the next one states everything again. */
 const answerMs = 250
-/** So many in a row: the server hangs, or the network swallows what is sent to it. */
+/** After so many calls in a row, the server hangs, or the network drops what is sent to it. */
 const mostUnanswered = 4
 const longestPauseMs = 1500
 export const noAnswer = 'it does not answer'
-/** What iovalkey says of a call without an answer. */
+/** The message of iovalkey for a call without an answer. */
 export const timedOut = 'Command timed out'
-/** Why a good connection ended, where nothing else is known. */
+/** The reason why a good connection ended, if none is known. */
 export const serverClosed = 'it closed the connection'
 
-/** Valkey or Redis, over one connection that is made again for as long as it is not closed. */
+/** A connection to Valkey or Redis, opened again until it is closed. */
 export class Valkey {
   readonly #redis: Redis
   readonly #address: ValkeyAddress
   readonly #onTrouble: (reason: string | null) => void
-  /** Of the server process behind the connection; null: there is none. */
+  /** Identifies the server process; null: there is no connection. */
   #run: string | null = null
   #facts: ValkeyFacts | null = null
   #closed = false
   #isRefused = false
   #unanswered = 0
   #lastError = `${noAnswer}, or still loads its data`
-  /** A server that still loads its data lets nobody in, and closes nothing either. */
+  /** A server that is still loading its data rejects clients, but does not close the connection. */
   readonly #waiting: NodeJS.Timeout
 
   private constructor(redis: Redis, address: ValkeyAddress, onTrouble: (reason: string | null) => void) {
@@ -43,12 +43,12 @@ export class Valkey {
     this.#waiting = setTimeout(() => this.#run === null && this.#lose(this.#lastError), connectMs)
   }
 
-  /** Loaded only where a node is told to use it. `onTrouble`: why it is not reached; null: it is. */
+  /** Loaded only if a node is configured to use it. `onTrouble`: why it cannot be reached; null: it can. */
   static async open(address: ValkeyAddress, onTrouble: (reason: string | null) => void): Promise<Valkey> {
     return new Valkey(await openRedis(address, 'spgw'), address, onTrouble)
   }
 
-  /** What the server says of itself; null: nothing yet. */
+  /** What the server reports about itself; null: nothing yet. */
   get facts(): ValkeyFacts | null {
     return this.#facts
   }
@@ -57,7 +57,7 @@ export class Valkey {
     return this.#run
   }
 
-  /** Rejects where it is not reached, does not answer in time, or answers what cannot be read: `read` throws, and says why. */
+  /** Rejects if the server cannot be reached or does not answer in time, or if `read` throws because the answer cannot be read. */
   evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown>
   evaluate<Output>(
     script: Script,
@@ -95,7 +95,7 @@ export class Valkey {
     }
   }
 
-  /** What the server itself says stays until it is put right: a user that may not, a replica, no memory. */
+  /** An error of the server itself stays until an operator fixes it: missing rights, a replica, no memory. */
   #refuse(reason: string): void {
     this.#unanswered = 0
     this.#isRefused = true
@@ -111,7 +111,7 @@ export class Valkey {
     }
   }
 
-  /** Nothing else ends a connection whose other side is silent. */
+  /** Otherwise nothing would end a connection whose other side is silent. */
   #noteSilence(): void {
     this.#unanswered++
     if (this.#unanswered < mostUnanswered || this.#run === null) return
@@ -130,11 +130,11 @@ export class Valkey {
   async #greet(): Promise<void> {
     try {
       const said = await this.#redis.info()
-      // A replica takes no writes: until the name leads to another one, or it is promoted, it is none to ask.
+      // A replica accepts no writes: it cannot be used until it is promoted, or the name points to another server.
       if (/^role:slave/m.test(said)) throw new Error('it is a replica, and takes no writes')
       const [, run] = /^run_id:(\w+)/m.exec(said) ?? []
       const [, name = '', version = ''] = /^(valkey|redis)_version:(\S+)/m.exec(said) ?? []
-      // Valkey says the version of Redis that it is compatible with as well.
+      // Valkey also reports the version of Redis that it is compatible with.
       const [, valkey] = /^valkey_version:(\S+)/m.exec(said) ?? []
       const [, policy = null] = /^maxmemory_policy:(\S+)/m.exec(said) ?? []
       const isBounded = /^maxmemory:[1-9]/m.test(said)
@@ -164,7 +164,7 @@ export function explainValkey(error: unknown, address: ValkeyAddress): string {
   return address.plain ? noAnswer : `${noAnswer} in TLS, which connections to another machine always have`
 }
 
-/** Connects, and again after each loss. What it is asked meanwhile is refused. */
+/** Connects, and reconnects after each loss. Questions in the meantime are rejected. */
 export async function openRedis(address: ValkeyAddress, connectionName: string): Promise<Redis> {
   const { Redis } = await import('iovalkey')
   const { host, port, user, password, database, authority, plain } = address
@@ -173,7 +173,7 @@ export async function openRedis(address: ValkeyAddress, connectionName: string):
     ...(user === null ? {} : { username: user }),
     ...(password === null ? {} : { password }),
     ...(plain ? {} : { tls: authority === null ? {} : { ca: authority } }),
-    // Whatever the name leads to. Else it takes IPv4, IPv6 at the second try, and from then on IPv4 again for good.
+    // Accepts any address family. Otherwise it tries IPv4, then IPv6, and from then on only IPv4.
     family: 0,
     familyFallback: { enabled: false },
     db: database,
@@ -182,16 +182,16 @@ export async function openRedis(address: ValkeyAddress, connectionName: string):
     commandTimeout: answerMs,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    // Whoever listens says anew for what, and reads what was told meanwhile.
+    // The listener subscribes again itself, and reads what it missed.
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (tries) => Math.min(100 * 2 ** Math.min(tries, 10), longestPauseMs),
-    // A primary that became a replica refuses what it is asked to write: the name may lead to another one now.
+    // A primary that became a replica refuses writes: the name may point to another server now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
 }
 
-/** A script and its name at the server. */
+/** A script, and its name at the server. */
 export class Script {
   readonly text: string
   readonly digest: string

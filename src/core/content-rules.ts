@@ -55,7 +55,7 @@ export function readContentRules(given: unknown): { rules: ContentRule[] } | { w
   const list = isObject(given) ? given.rules : given
   if (isObject(given)) {
     const other = Object.keys(given).find((name) => name !== 'rules')
-    if (other !== undefined) return { wrong: `${quoted(other)} is no member of the file; it has \`rules\` only` }
+    if (other !== undefined) return { wrong: `${quoted(other)} is not a member of the file; it has \`rules\` only` }
   }
   if (!Array.isArray(list)) return { wrong: 'there must be a list called `rules`' }
   if (list.length > mostRules) return { wrong: `there are more than ${mostRules} rules` }
@@ -85,7 +85,7 @@ export function denyRules(patterns: readonly string[]): ContentRule[] {
 function readRule(given: unknown): ContentRule | string {
   if (!isObject(given)) return 'it must have a name, a detector or a pattern, and an action'
   const other = Object.keys(given).find((name) => !members.includes(name))
-  if (other !== undefined) return `${quoted(other)} is no member of a rule; it has ${members.join(', ')}`
+  if (other !== undefined) return `${quoted(other)} is not a member of a rule; it has ${members.join(', ')}`
   const { name, action, reversible = false, longest = usualLongest } = given
   if (typeof name !== 'string' || !nameForm.test(name))
     return '`name` must be lower-case letters, digits, dots, underscores and hyphens, at most 63'

@@ -263,7 +263,7 @@ export const policyRules = {
     title: 'DENIES UNSEEN',
     meta: {
       description:
-        "Deny what the policy's content rules cannot look at: images, sound, files, uploads, lists and WebSockets other than Responses",
+        "Deny what the policy's content rules cannot check: images, sound, files, uploads, lists and WebSockets other than Responses",
       label: 'Deny what rules cannot see',
       help: 'Images, sound, files, uploads, lists and WebSockets other than Responses, where the content rules of this policy would look. Default: they pass, and the record says so',
     },

@@ -17,7 +17,7 @@ export async function askIdentityProvider(
   { method, headers, body }: ProviderQuestion,
 ): Promise<Response> {
   const { origin, pathname, search, protocol } = new URL(url)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new NoProviderAnswer(`${url} is no address of the web`)
+  if (protocol !== 'https:' && protocol !== 'http:') throw new NoProviderAnswer(`${url} is not a web address`)
   const text = body === undefined || body === null ? null : String(body)
   const lines = Object.entries({ ...headers, 'accept-encoding': 'identity' }).flat()
   const bytes = text === null ? null : Buffer.from(text)

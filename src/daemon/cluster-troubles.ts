@@ -22,9 +22,9 @@ const unjoined =
   'this gateway has not joined its cluster yet, and has no keys: spgw cluster join TOKEN, or on the first node spgw cluster init'
 /** Also where the nodes are listed: with what to do. */
 export const outOfIt =
-  'this node was removed from the cluster, hears of no change, and spends nothing of shared budgets: stop it, or let it go on alone with spgw cluster leave'
+  'this node was removed from the cluster, receives no changes, and spends nothing of shared budgets: stop it, or let it continue alone with spgw cluster leave'
 const ownOnly =
-  'this node was removed from the cluster, and shows its own requests only: see those of all on another node, and stop this one, or let it go on alone with spgw cluster leave'
+  'this node was removed from the cluster, and shows its own requests only: see those of all on another node, and stop this one, or let it continue alone with spgw cluster leave'
 
 /** What of a node's cluster is degraded, for whoever listens. */
 export class ClusterTroubles {

@@ -96,7 +96,7 @@ const recoveryNote =
   'It opens the credentials in every backup (spgw backup, spgw restore):\n'
 
 const noRecoveryKeyNote =
-  'Made no recovery key, since this is no terminal. Backups with credentials need one: spgw seal recovery-key\n'
+  'Made no recovery key, since this is not a terminal. Backups with credentials need one: spgw seal recovery-key\n'
 
 export async function readSettings(
   options: Record<string, unknown>,

@@ -15,7 +15,7 @@ import { identify } from './request/identify.ts'
 import { admit, receive } from './request/receive.ts'
 import { holdAccount } from './upstream/hold-account.ts'
 import { holdBudgets } from './upstream/hold-budgets.ts'
-import { mayStay, planFor } from './upstream/plan-call.ts'
+import { mayUseAffinity, planFor } from './upstream/plan-call.ts'
 import { attemptAll } from './upstream/send.ts'
 
 const shadow = loadOnce(() => import('./upstream/shadow.ts'))
@@ -25,7 +25,7 @@ const content = loadOnce(() => import('./content/inspect-prompt.ts'))
 const cache = loadOnce(() => import('./cache/answer-from-cache.ts'))
 const estimates = loadOnce(() => import('./translation/estimate-count.ts'))
 
-/** The story of one request: identify, receive, admit, plan, journal, attempt, relay. Every way out settles exactly once. */
+/** Runs one request: identify, receive, admit, plan, journal, attempt, relay. Every path settles the request exactly once. */
 export async function handleRequest(arrival: Arrival): Promise<void> {
   const caller = identify(arrival)
   if (arrival.abort.aborted) return settleAborted(arrival)
@@ -42,7 +42,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
   const { served, object } = call.match.endpoint
   if (served !== 'provider') return answerModels(call)
-  // Each step that looks at all of a large body has a turn of the event loop for itself.
+  // Each step that reads all of a large body gets a turn of the event loop of its own.
   const large = arrival.body.bytes.length >= slicedBytes
   if (large) await nextTurn()
   if (call.mayNameObjects && !(await checkObjects(call))) return
@@ -56,7 +56,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
   const found = planFor(call)
   if (found.fault !== null) return reject(arrival, found.fault)
-  const planned = mayStay(call, found) ? (await affinity()).stayIfKnown(call, found) : found
+  const planned = mayUseAffinity(call, found) ? (await affinity()).applyAffinity(call, found) : found
   const { route } = planned
   if (route !== null && route.cacheMs !== null && (await (await cache()).answerFromCache(call, route))) return
   if (call.match.endpoint.counts !== undefined && (await answerWithEstimate(call, planned))) return
@@ -73,13 +73,13 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (planned.route?.shadow != null && outcome.answer.error === null) (await shadow()).sendShadow(call, planned.route)
 }
 
-/** What it quotes of the provider is read like an answer. */
+/** Content rules that read answers also read what a fault quotes of the provider's error. */
 async function readFailure(call: Call, reason: Fault): Promise<Fault> {
   if (call.content?.readsAnswer !== true) return reason
   return (await import('./content/read-error.ts')).readQuoted(call, call.content, reason)
 }
 
-/** A batch holds what all of its requests may come to. */
+/** A batch holds the most that all of its requests can cost. */
 function holdFor(call: Call, planned: Plan): Fault | null | Promise<Fault | null> {
   if (call.match.endpoint.batchAsks === undefined) return holdBudgets(call, planned)
   return import('./objects/hold-batch.ts').then(({ holdBatch }) => holdBatch(call, planned))
@@ -93,7 +93,7 @@ async function answerWithEstimate(call: Call, planned: Plan): Promise<boolean> {
 async function answerPages(call: Call): Promise<void> {
   if (call.contentPolicies !== null) {
     const { noteUnseen } = await import('./content/note-unseen.ts')
-    const denied = noteUnseen(call.trace, call.contentPolicies, 'answer', 'lists are not looked at')
+    const denied = noteUnseen(call.trace, call.contentPolicies, 'answer', 'lists are not checked')
     if (denied !== null) return reject(call.arrival, denied)
   }
   const { answerList } = await import('./objects/list.ts')

@@ -8,22 +8,22 @@ import { Arrival } from './request/arrival.ts'
 import { explainMalformed, type ParserError } from './request/explain-malformed.ts'
 import type { Traffic } from './thread/traffic.ts'
 
-/** How long unwanted bytes are still received, so that the answer reaches the client. */
+/** How long the rest of a rejected request is still received, so that the answer reaches the client. */
 const lingerMs = 1000
 
 /** Answers bytes that are no valid HTTP request. */
 export function rejectMalformed(traffic: Traffic, error: ParserError, socket: Socket): void {
-  // Rejected already: what still arrives fails to parse again.
+  // Already rejected: the bytes that follow fail to parse again.
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  // Nothing was sent: the client would take an answer for that to its first request.
+  // Nothing was sent on this connection: the client would take an answer for the one to its first request.
   if (socket.bytesRead === 0) return void socket.destroy()
   const open = traffic.requestsOn(socket)
-  // The client closed in the middle of a body: it does not wait for an answer.
+  // The client closed in the middle of a body, so it does not wait for an answer.
   if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
-  // Requests that arrived whole are answered, whatever follows them.
+  // Requests that arrived complete are answered, whatever follows them.
   if (open.length > 0 && open.every(({ request }) => request.complete)) return answerLast(open, socket)
-  // Only a request that is still being read can be rejected: any other would get these bytes into its answer.
+  // Only a request that is still being read can be rejected. Otherwise these bytes would end up inside another answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
   const arrival = open[0] ?? unreadArrival(traffic.gateway, socket)
   writeRejection(arrival, explainMalformed(error), socket).catch(() => socket.destroy())
@@ -32,19 +32,19 @@ export function rejectMalformed(traffic: Traffic, error: ParserError, socket: So
 /** Closes the connection after the answers to complete requests, whose bodies were followed by more bytes than their heads announce. */
 function answerLast(open: readonly Arrival[], socket: Socket): void {
   const { response } = open.reduce((last, each) => (each.trace.started > last.trace.started ? each : last))
-  // It is the last already, by its own header or by an earlier call: each further piece of the bytes fails to parse again.
+  // Already marked as the last, by its own header or by an earlier call: every further piece fails to parse again.
   if (!response.shouldKeepAlive) return
   if (response.headersSent) response.once('close', () => closeSoon(socket))
   response.shouldKeepAlive = false
 }
 
-/** Node makes no response for a head that it cannot read; this one only carries the record. */
+/** Node makes no response for a head that it cannot parse; this one only carries the record. */
 function unreadArrival(gateway: Gateway, socket: Socket): Arrival {
   const request = new http.IncomingMessage(socket)
   return new Arrival(gateway, request, new http.ServerResponse(request), socket.remoteAddress ?? null)
 }
 
-/** Written by hand, since Node's parser has given up the connection. In OpenAI's shape: without a path there is no lane. */
+/** Written by hand, since Node's parser has given up the connection. In OpenAI's form: without a path there is no lane. */
 async function writeRejection(arrival: Arrival, reason: Fault, socket: Socket): Promise<void> {
   const { status, headers, body } = defaultLane.renderError(reason, arrival.id)
   const settled = settle(arrival, endOfFault(reason))
@@ -62,7 +62,7 @@ async function writeRejection(arrival: Arrival, reason: Fault, socket: Socket): 
   closeSoon(socket)
 }
 
-/** Closes the connection after receiving for a while: with unread bytes it would be reset, and the client would not see the answer. */
+/** Closes the connection after receiving for a while: closing it with unread bytes would reset it, and the client would lose the answer. */
 export function closeSoon(socket: Socket): void {
   socket.end()
   socket.removeAllListeners('data').resume()

@@ -16,7 +16,7 @@ import type { ServerCertificate } from './thread/messages.ts'
 import { answerProbe, isProbe } from './thread/probes.ts'
 import type { Traffic } from './thread/traffic.ts'
 
-/** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
+/** Longer than the keep-alive of common clients and proxies, so that they close idle connections, not the gateway. */
 const keepAliveMs = 75_000
 
 /** How long a client may take to send its request while file descriptors are scarce. */
@@ -30,11 +30,11 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: maxHeadBytes,
     noDelay: true,
-    // A second credential must be seen, so that it can be rejected; Node would drop it.
+    // A second credential must be visible to be rejected; Node would drop it.
     joinDuplicateHeaders: true,
     // A client that offers another protocol (h2c) is answered in HTTP/1.1.
     shouldUpgradeCallback: isHandshake,
-    // The pipeline rejects a request without one, with a message and an id.
+    // The pipeline rejects a request without a Host header, with a message and an id.
     requireHostHeader: false,
   }
   const server = certificate === null ? http.createServer(options) : createSecureServer(options, certificate)
@@ -47,12 +47,12 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
     traffic.halfOpen.add(socket, descriptors.mostHalfOpen)
   })
   server.on('request', (request, response) => accept(traffic, request, response))
-  // Without this Node would invite the body before the key has been looked at.
+  // Without this Node would ask for the body before the key has been checked.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     request.once('newListener', (event) => event === 'data' && response.writeContinue())
     accept(traffic, request, response)
   })
-  // Any other expectation may be ignored (RFC 9110, 10.1.1); Node would reject it without an id.
+  // Other expectations may be ignored (RFC 9110, 10.1.1); Node would reject them without an id.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     accept(traffic, request, response),
   )
@@ -66,7 +66,7 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
   return server
 }
 
-/** A request with a body is no handshake (RFC 6455, 4.1): Node would hand over the socket while earlier answers are still to be written. */
+/** A request with a body is not a handshake (RFC 6455, 4.1): Node would hand over the socket before earlier answers are written. */
 function isHandshake({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
@@ -86,7 +86,7 @@ function track(traffic: Traffic, socket: Socket): void {
   })
 }
 
-/** No descriptor is left to call a provider with, and the client's own is needed for the next client. */
+/** No descriptor is left to call a provider, and the client's own is needed for the next client. */
 async function rejectScarce(arrival: Arrival): Promise<void> {
   arrival.response.shouldKeepAlive = false
   const message = 'The gateway has too many connections open (file descriptors). Wait, then try again.'
@@ -100,7 +100,7 @@ function createSecureServer(options: http.ServerOptions, certificate: ServerCert
     ALPNProtocols: ['http/1.1'],
     handshakeTimeout: headTimeoutMs,
   })
-  // Node passes these on as `clientError`. But where the TLS handshake failed there is no request, and so nothing to answer.
+  // Node reports these as `clientError` too. After a failed TLS handshake there is no request to answer.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   return server
@@ -116,7 +116,7 @@ export function changeCertificate(server: http.Server, certificate: ServerCertif
 }
 
 /**
- * How long waiting connections are accepted. Bounded, since new ones may come as fast as these are accepted. On a busy machine a few
+ * How long waiting connections are accepted. Bounded, since new ones may arrive as fast as these are accepted. On a busy machine a few
  * dozen take more than a fifth of a second.
  */
 const takeMs = 1000
@@ -128,23 +128,23 @@ const takeMs = 1000
 const shortTurnMs = 0.1
 
 /**
- * Refuses new connections. Unlike the server's own `close`, this keeps open connections for requests to come; `closed` resolves when
- * none is left. Before that it accepts the connections that wait in the system's queue, since closing the listener would reset them.
- * The loop accepts one a turn, so a turn without one says that none waits.
+ * Refuses new connections, but keeps open ones for more requests, unlike the server's own `close`; `closed` resolves when none is left.
+ * First it accepts the connections in the system's queue, since closing the listener would reset them. The event loop accepts one per turn,
+ * so a turn without one means that the queue is empty.
  */
 export async function stopListening(server: http.Server): Promise<{ closed: Promise<void> }> {
   let taken = false
   const note = () => (taken = true)
   server.on('connection', note)
   const limit = performance.now() + takeMs
-  // The current turn may be half over; from here on each turn is a whole one.
+  // The current turn may be half over; from here on, whole turns are measured.
   await nextTurn()
   for (let begun = performance.now(); begun < limit; begun = performance.now()) {
     taken = false
     await nextTurn()
     if (!taken && performance.now() - begun < shortTurnMs) break
   }
-  // No await between the last look and this: one more connection could come meanwhile.
+  // No await between the last check and this, or one more connection could come in between.
   const closed = closeListener(server)
   server.off('connection', note)
   return { closed }
@@ -156,7 +156,7 @@ function closeListener(server: http.Server): Promise<void> {
 
 function accept(traffic: Traffic, request: IncomingMessage, response: ServerResponse): void {
   const { gateway } = traffic
-  // Most requests come on connections that have had one.
+  // Most requests come on connections that have already had one.
   if (traffic.halfOpen.count > 0) traffic.halfOpen.remove(request.socket)
   if (gateway.draining) response.shouldKeepAlive = false
   const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
@@ -170,7 +170,7 @@ function accept(traffic: Traffic, request: IncomingMessage, response: ServerResp
   void runToEnd(traffic, arrival, isScarce(traffic, request) ? rejectScarce : handleRequest)
 }
 
-/** Node has no response for an upgrade: this one rejects it, or gives the connection on. */
+/** Node makes no response for an upgrade: this one rejects it, or hands the connection over. */
 function acceptSocket(traffic: Traffic, upgrade: SocketUpgrade): void {
   const { request, socket } = upgrade
   const { gateway } = traffic
@@ -193,7 +193,7 @@ function acceptSocket(traffic: Traffic, upgrade: SocketUpgrade): void {
   })
 }
 
-/** False where answers to earlier requests on the connection have not been sent yet: Node throws then, and nothing else would catch it. */
+/** False if answers to earlier requests on the connection are still unsent: Node then throws, and nothing else would catch it. */
 function assignSocket(response: ServerResponse, socket: Socket): boolean {
   try {
     response.assignSocket(socket)
@@ -203,7 +203,7 @@ function assignSocket(response: ServerResponse, socket: Socket): boolean {
   }
 }
 
-/** No answer can be written between others. Node has given the connection away, and no longer tells waiting requests when it closes. */
+/** No answer can be written between others. Node has handed the connection over, and no longer tells waiting requests when it closes. */
 function abandon(traffic: Traffic, socket: Socket): void {
   socket.destroy()
   for (const { abort } of traffic.requestsOn(socket)) abort.disconnect()
@@ -239,7 +239,7 @@ async function runToEnd(
 
 /**
  * A client that only ends its own side counts as disconnected, too: an aborted call looks the same. With Node's `httpAllowHalfOpen` the
- * difference would show only with the first byte of the answer, when the provider has done its work already. nginx does the same.
+ * difference would show only with the first byte of the answer, after the provider has done its work. nginx does the same.
  */
 function watchClient({ response, abort }: Arrival): void {
   response.once('close', () => {

@@ -234,7 +234,7 @@ function headerOf(name: string, value: unknown, path: Path, source: Source): str
   }
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (typeof value !== 'string') {
-    source.skip(path, what, 'it is no text', 'Add it by hand.')
+    source.skip(path, what, 'it is not text', 'Add it by hand.')
     return null
   }
   const read = readValue(value)
@@ -332,9 +332,9 @@ function skipEntry(entry: Tree, at: Path, source: Source): void {
 export function readFallbacks({ value, path }: Setting, source: Source): Map<string, string[]> {
   const fallbacks = new Map<string, string[]>()
   const skip = (place: number, what: string) =>
-    source.skip([...path, place], what, 'it is no model with a list of others', 'Add the targets by hand.')
+    source.skip([...path, place], what, 'it is not a model with a list of others', 'Add the targets by hand.')
   if (value !== undefined && value !== null && !Array.isArray(value))
-    source.skip(path, 'fallbacks', 'it is no list', 'Add the targets by hand.')
+    source.skip(path, 'fallbacks', 'it is not a list', 'Add the targets by hand.')
   for (const [place, one] of listOf(value).entries()) {
     if (!isObject(one)) skip(place, 'a fallback')
     for (const [name, list] of isObject(one) ? Object.entries(one) : []) {

@@ -150,7 +150,7 @@ const explanations: Record<string, WhyLeft> = {
   cooldown_time: ['targets are paused automatically after failures', 'Nothing to do.'],
   enable_pre_call_checks: [
     'prompts are not measured before a call',
-    'Let a route go on after a refusal: spgw routes edit MODEL --fallback-on default,context_length',
+    'Let a route fall back after a refusal: spgw routes edit MODEL --fallback-on default,context_length',
   ],
   optional_pre_call_checks: [
     "limits of a provider's account hold without a check",

@@ -162,7 +162,7 @@ function limitProviders(
 function namesIn({ value, path }: Setting, source: Source): string[] {
   const names = listOf(value).flatMap((name) => textOf(name) ?? [])
   if (value !== undefined && value !== null && (!Array.isArray(value) || names.length < value.length))
-    source.skip(path, String(path.at(-1)), 'it is no list of models', 'Add the targets by hand.')
+    source.skip(path, String(path.at(-1)), 'it is not a list of models', 'Add the targets by hand.')
   return names
 }
 

@@ -38,7 +38,7 @@ export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, sourc
   const groups = (mode === 'single' ? inner.slice(0, 1) : inner).flatMap((target, place) => {
     const at = [...path, 'targets', place]
     if (isObject(target)) return [{ target, at, leaves: convertInner(tree, target, at, pool, source) }]
-    source.skip(at, 'a target', 'it is no object', 'Add the target by hand.')
+    source.skip(at, 'a target', 'it is not an object', 'Add the target by hand.')
     return []
   })
   if (mode === 'loadbalance')

@@ -39,7 +39,7 @@ function configurationsIn(tree: Tree, model: string, source: Source): Named[] {
   return listOf(tree[list]).flatMap((entry, place) => {
     if (!isObject(entry) || typeof entry.config === 'string') {
       const advice = 'Give the file as Portkey exports it.'
-      source.skip([list, place], 'a configuration', 'it is no object with targets or a provider', advice)
+      source.skip([list, place], 'a configuration', 'it is not an object with targets or a provider', advice)
       return []
     }
     const name = textOf(entry.slug) ?? textOf(entry.name) ?? model
@@ -150,7 +150,7 @@ function statusesIn(strategy: Tree, path: Path, source: Source): string[] {
     source.skip(
       setting.path,
       'a status to fall back on',
-      'it is no status of a failure',
+      'it is not the status of a failure',
       'Set it on the route: spgw routes edit MODEL --fallback-on LIST',
     )
   return statuses

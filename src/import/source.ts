@@ -113,7 +113,7 @@ export function textsIn(texts: Readonly<Record<string, string | null>>): Record<
 export function countOf({ value, path }: Setting, source: Source): number | null {
   const number = numberOf(value)
   if (number === null && value !== undefined && value !== null && value !== '')
-    source.skip(path, String(path.at(-1)), 'it is no number in the file', 'Set it by hand, if you need it.')
+    source.skip(path, String(path.at(-1)), 'it is not a number in the file', 'Set it by hand, if you need it.')
   return number
 }
 

@@ -14,7 +14,7 @@ import {
   tooManyToScan,
 } from './request-body.ts'
 
-/** By these a client would choose what answers, or whose account pays, at a provider that is a gateway itself (LiteLLM). */
+/** With these a client could choose what answers, or whose account pays, at a provider that is itself a gateway (LiteLLM). */
 const leadingNames = ['api_base', 'base_url', 'api_key', 'user_config', 'custom_llm_provider', 'model_list'].concat([
   'context_window_fallbacks',
   'content_policy_fallbacks',
@@ -33,9 +33,9 @@ export const leadingFields = ['models', 'fallbacks', ...leadingNames]
 /** Members of an entry of `fallbacks` that limit its answer. */
 const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
-/** Routes and policies are asked for each. */
+/** Each model is checked against policies and routes. */
 const mostModels = 50
-/** Nobody takes so many; to look at each of them must not take long. */
+/** No provider accepts more, and looking at each must not take long. */
 const mostEntries = 5000
 
 export interface AdditionalModels {
@@ -155,7 +155,7 @@ function isNull(body: Buffer, { start, end }: Span): boolean {
   return end - start === 4 && body[start] === firstOfNull
 }
 
-/** Hardly any tool does. */
+/** Hardly any tool names a model. */
 function mayName(body: Buffer, { name, start, end }: Member): boolean {
   if (name === 'models' || name === 'fallbacks') return true
   if (name !== 'tools' && name !== 'providerOptions') return false

@@ -7,7 +7,7 @@ import { readLastMember } from './event-search.ts'
 import { holdsTooMuch } from './json-tree.ts'
 
 const noObjects: readonly ObjectName[] = []
-/** Fewer cannot hold too many values. */
+/** Shorter documents cannot contain too many values. */
 const manyBytes = 128 * 1024
 const usageNames = ['usage', 'usageMetadata']
 
@@ -106,7 +106,7 @@ export abstract class BaseReader implements AnswerReader {
   }
 }
 
-/** An event too large to hold, or of too many values to be parsed, must be sent, so it counts as content. */
+/** An event that is too large to hold, or has too many values to parse, must be sent, so it counts as content. */
 function unread(event: StreamEvent): EventReading {
   return { content: true, terminal: false, error: null, pass: event.bytes }
 }

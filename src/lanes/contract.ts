@@ -112,32 +112,32 @@ export interface Endpoint {
   /** Whether the provider charges for it in tokens. If not, no tokens are estimated. */
   usesTokens: boolean
   /**
-   * What no content rule sees: a connection past the gateway, directly between client and provider (`webrtc`), which is served only where
-   * the operator allows that, or a telephone's (`sip`); images, videos or a file of results that it asks for (`answer`).
+   * Content that no content rule sees: a direct connection between client and provider (`webrtc`), served only if the operator allows it; a
+   * telephone call (`sip`); images, videos or a file of results in the answer (`answer`).
    */
   media?: 'webrtc' | 'sip' | 'answer'
-  /** Of a call that can be translated for a provider with another format. */
+  /** The call's format, if it can be translated for providers with another. */
   format?: FormatName
-  /** It counts the tokens of a request in this format, without asking the model. */
+  /** The call counts the tokens of a request in this format, without asking the model. */
   counts?: FormatName
-  /** What the gateway itself answers of a response that it keeps, for a provider without such state. */
+  /** How the gateway itself answers a call about a response that it keeps for a provider without stored responses. */
   keptForm?: 'response' | 'items' | 'deleted' | 'cancelled'
-  /** It asks for vectors, and can be translated for a provider of another lane that has such a call. */
+  /** The call asks for embeddings, and can be translated for a provider of another lane. */
   embeds?: true
-  /** Where the body limits the tokens of the answer. */
+  /** Where the body limits the answer's tokens. */
   outputLimits?: OutputLimits
-  /** Its body is small, and is read whole in whatever form it comes. */
+  /** The body is small, and is read whole whatever its form. */
   readWhole?: true
   /**
-   * The answer reports usage of earlier work. `results`: in lines, for the batch that the call names or that wrote the
-   * file. `end`: in an answer that shows how background work ended.
+   * The answer reports usage of earlier work. `results`: line by line, for the batch that the call names or that wrote the file. `end`: in
+   * an answer that shows how background work ended.
    */
   reportsUsage?: 'results' | 'end'
-  /** Its body may be, or contain, a batch's input file. */
+  /** The body may be, or contain, a batch's input file. */
   holdsBatchInput?: true
-  /** The provider charges for it: where neither answer nor request says how much, the record is flagged as unpriced. */
+  /** The provider charges for the call: if neither answer nor request says how much, the record is flagged as unpriced. */
   billed: boolean
-  /** What the request itself says of what it will use, where the answer reports no usage. */
+  /** The usage that the request itself implies, for answers that report none. */
   readUnits?(content: RequestContent): UsageDetail | null
   /** Where `nobody` serves it: the reason, as half a sentence. */
   why?: string
@@ -180,13 +180,13 @@ export interface Endpoint {
    */
   batchAsks?(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[]
   /**
-   * The call may make work that goes on behind it: what a whole 2xx answer shows as begun. It keeps what the call holds of budgets until
-   * its end is shown. Such a call holds budgets also where it names no model.
+   * For calls that may start background work: the work that a whole 2xx answer shows as begun. It keeps the call's budget holds until its
+   * end is shown. Such a call holds budgets even if it names no model.
    */
   startedWork?(answer: unknown): StartedWork | null
   /** Where `reportsUsage` is `end`: the background work that the answer shows as ended, with its usage. */
   endedWork(answer: unknown): readonly EndedWork[]
-  /** Where its answers may hold reasoning that only the account can read that wrote it. */
+  /** Set if answers may contain reasoning that only the account that made it can read. */
   signedReasoning?: SignedReasoning
   /** Whether answers, or the events of a stream, may contain URLs that a client follows with its credential. */
   answersHoldUrls: boolean
@@ -282,9 +282,9 @@ export interface BodyPatch {
   renameAdditionalTo?: readonly string[]
   askForUsage: boolean
   contentEdits?: readonly Edit[]
-  /** Reasoning that is sealed for another provider is left out. */
+  /** Edits that remove reasoning sealed for another provider. */
   carrierEdits?: readonly Edit[]
-  /** The answer may have at most so many tokens. Absent: as many as the client allows. */
+  /** Caps the answer's tokens. Absent: the client's own limit applies. */
   cap?: { limits: OutputLimits; most: number; written: string }
 }
 
@@ -320,7 +320,7 @@ export interface LaneObjects {
 }
 
 export interface Reference extends ObjectName {
-  /** The file is a batch's input: its lines are requests. `items`: models are asked for each of its lines, or those that it names. */
+  /** The file is a batch's input: its lines are requests. `items`: a file of items, for each of which models are asked. */
   input?: true | 'items'
 }
 

@@ -6,26 +6,26 @@ import { ownValue } from '../core/own-value.ts'
 import { WatchedNames } from '../core/watched-names.ts'
 import type { SignedReasoning } from './reader-contract.ts'
 
-/** What a provider's prompt cache goes by, and for how long it keeps it. */
+/** The part of a prompt that identifies it for a provider's prompt cache, and how long the cache keeps it. */
 export interface ConversationStart {
   /** The same for every call of a conversation. */
   text: string
   ttlMs: number
 }
 
-/** Members that stand at the beginning of a prompt, in all formats, in the order in which they count. */
+/** Members at the beginning of a prompt, in all formats, in their order in the prompt. */
 const heads = ['tools', 'system', 'instructions', 'systemInstruction', 'system_instruction']
-/** The conversation itself, of which the beginning counts, up to the first turn of the user. */
+/** Members with the conversation itself. Only its beginning counts, up to the user's first turn. */
 const turns = ['messages', 'input', 'contents', 'prompt']
 const cacheKey = 'prompt_cache_key'
 const retention = 'prompt_cache_retention'
 const wanted = [...heads, ...turns, cacheKey, retention]
-/** Of each part; what differs only behind it shares most of its prefix. */
+/** How much of each part is used: prompts that differ only after that share most of their prefix. */
 const partBytes = 64 * 1024
-/** Before the user's first there are one or two, of the system. */
+/** At most this many turns of the system come before the user's first. */
 const mostTurns = 8
 
-/** How long a cache lasts where the request does not say. */
+/** How long a cache lasts if the request does not say. */
 const usualTtlMs = 5 * 60_000
 const ttls: Readonly<Record<string, number>> = {
   '5m': usualTtlMs,
@@ -35,17 +35,17 @@ const ttls: Readonly<Record<string, number>> = {
   '24h': 24 * 3_600_000,
 }
 
-/** Shorter prompts are cached nowhere. */
+/** No provider caches shorter prompts. */
 const leastTokens = 1024
 
 export interface ConversationMarks {
-  /** null: it is too short to be cached, or has no beginning. */
+  /** null: the prompt is too short to be cached, or has no beginning. */
   start: ConversationStart | null
-  /** The last that it holds; null: none that anybody checks. */
+  /** The last signature in the body; null: none that a provider checks. */
   signature: string | null
 }
 
-/** What of a call's body says which conversation it belongs to. `wantsStart` false: nobody asks how it begins. */
+/** Finds what identifies the conversation of a call's body. `wantsStart` false: only the signature is needed. */
 export function readConversation(body: Buffer, signed: SignedReasoning | null, wantsStart = true): ConversationMarks {
   const isLong = body.length >= leastTokens * bytesPerToken
   return {
@@ -56,12 +56,12 @@ export function readConversation(body: Buffer, signed: SignedReasoning | null, w
 
 const signatureNames = new WatchedNames(['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content'])
 
-/** Whether a body may hold signed reasoning. Of a large one it is known; a search for it would take long. */
+/** Whether a body may contain signed reasoning. Large bodies are assumed to, since searching them would take long. */
 export function mayBeSigned(body: Buffer, { hint }: SignedReasoning): boolean {
   return knownSpans(body)?.holds(signatureNames) ?? body.includes(hint)
 }
 
-/** null: the body has no beginning that could be cached. Without parsing it. */
+/** Reads the beginning without parsing the body. null: it has none that could be cached. */
 function conversationStart(body: Buffer): ConversationStart | null {
   const scan = scanObject(body, wanted)
   if (!scan.ok) return null
@@ -84,7 +84,7 @@ function partOf(body: Buffer, span: Span | undefined): string[] {
   return span === undefined ? [] : [body.toString('latin1', span.start, Math.min(span.end, span.start + partBytes))]
 }
 
-/** Up to the first turn of the user, or so many; of a prompt that is one text, all of it. */
+/** The turns up to the user's first, or the maximum number; all of a prompt that is a plain string. */
 function firstTurns(body: Buffer, member: Member | undefined): string[] {
   if (member === undefined) return []
   const elements = scanElements(body, member)?.slice(0, mostTurns)
@@ -93,7 +93,7 @@ function firstTurns(body: Buffer, member: Member | undefined): string[] {
   return elements.slice(0, first < 0 ? mostTurns : first + 1).flatMap((element) => partOf(body, element))
 }
 
-/** Gemini's turns need not say whose they are. */
+/** Gemini's turns may leave the role out. */
 function isUsers(body: Buffer, element: Span): boolean {
   const scan = scanObject(body, ['role', 'parts'], element)
   if (!scan.ok) return true
@@ -102,8 +102,8 @@ function isUsers(body: Buffer, element: Span): boolean {
 }
 
 /**
- * What is left where the same text is written in another way: marks of the cache, which move on as a conversation grows, a text that
- * stands by itself or in a list of one part, and the line for Anthropic's billing that Claude Code changes with each request.
+ * Removes differences that do not change the prompt: cache marks, which move as a conversation grows; a text alone or as the only part of a
+ * list; and the billing line that Claude Code changes with each request.
  */
 const ways =
   /x-anthropic-billing-header:[^"\\]*|"(?:cache_control|prompt_cache_breakpoint)"\s*:\s*(?:\{[^{}]*\}|null)|"type"\s*:\s*"(?:text|input_text)"|"(?:text|content)"\s*:|[\s,[\]{}]/g
@@ -128,13 +128,13 @@ function longestMark(body: Buffer): number {
   return longest
 }
 
-/** A schema may have a member of that name as well; so many places are looked at. */
+/** How many places are tried: a schema may have a member of the same name. */
 const mostPlaces = 64
 const shortestSignature = 16
-/** The beginning of one differs from all others. */
+/** The beginning of a signature is unique. */
 const signatureBytes = 256
 
-/** The last signature, by any of the names, that stands in the bytes; null: there is none. */
+/** The last signature in the bytes, under any of the names; null: there is none. */
 export function lastSignature(bytes: Buffer, names: readonly string[]): string | null {
   let found: { at: number; text: string } | null = null
   for (const name of names) {
@@ -151,7 +151,7 @@ export function lastSignature(bytes: Buffer, names: readonly string[]): string |
   return found?.text ?? null
 }
 
-/** The text behind a member's name: base64, which has no escapes. */
+/** The text after a member's name: base64, which contains no escapes. */
 function signatureAt(bytes: Buffer, from: number): string | null {
   const text = bytes.toString('latin1', from, from + signatureBytes + 16)
   const [, value = ''] = /^\s*:\s*"([\w+/=.:-]+)/.exec(text) ?? []

@@ -7,18 +7,18 @@ export interface ResultUsage {
   tokens: TokenUsage
 }
 
-/** Work that goes on behind the call that made it. */
+/** Work that continues in the background after its call. */
 export interface StartedWork {
   type: BackgroundWork
   id: string
 }
 
 export interface EndedWork extends StartedWork {
-  /** A batch has ended, and what it used stands in results that nobody has brought yet. */
+  /** A batch has ended, but its usage is in results that nobody has fetched yet. */
   unread?: true
-  /** What the sums say stands in its results once more, line by line. */
+  /** The results report the same usage again, line by line. */
   hasResults?: true
-  /** One sum for each of its answers, or for all answers of one model. */
+  /** One sum for each answer, or for all answers of one model. */
   sums: readonly { model: string | null; lines: number; tokens: TokenUsage }[]
 }
 
@@ -26,6 +26,6 @@ export interface EndedWork extends StartedWork {
 export interface InputLine {
   models: readonly string[]
   objects: readonly ObjectName[]
-  /** What it asks for; `output` null: as much as the model writes. */
+  /** What the line asks for; `output` null: no limit. */
   ask: { model: string | null; bytes: number; output: number | null }
 }

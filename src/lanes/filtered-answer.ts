@@ -1,12 +1,9 @@
 import { asArray, asObject, asString, type JsonObject, parseObject } from '../core/json-value.ts'
 
-/** How Gemini says that it stopped because of what was asked or written. */
+/** Gemini's reasons for stopping because of the prompt's or the answer's content. */
 const geminiReasons = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'IMAGE_SAFETY', 'RECITATION'])
 
-/**
- * Whether an answer, or an event of a stream, says that the provider's content filter ended it, in whichever of the lanes'
- * formats.
- */
+/** Whether an answer, or an event of a stream, says that the provider's content filter ended it, in any format. */
 export function isFiltered(body: Buffer): boolean {
   const answer = parseObject(body)
   if (answer === null) return false

@@ -2,20 +2,20 @@ import { scanObject } from '../core/json-scan.ts'
 import { asArray, asObject, asString, type JsonObject, readValue } from '../core/json-value.ts'
 import type { LaneName } from '../core/lane.ts'
 
-/** Members by which a request makes the provider run something itself, whatever their value. */
+/** Members that make the provider run something itself, whatever their value. */
 const hosting = ['mcp_servers', 'container', 'web_search_options', 'code_execution']
 const wanted = ['tools', ...hosting]
-/** Of longer lists nobody looks at each tool. */
+/** In longer lists tools are not checked one by one. */
 const mostBytes = 1024 * 1024
 
-/** Tools that the client runs, by how their type begins. All others are taken for the provider's. */
+/** Tools that the client runs, by the beginning of their type. All others count as the provider's. */
 const ownTypes: Readonly<Record<Exclude<LaneName, 'gemini'>, readonly string[]>> = {
   openai: ['function', 'custom', 'local_shell', 'apply_patch', 'computer'],
   anthropic: ['custom', 'bash', 'text_editor', 'computer', 'memory'],
 }
 const ownDeclarations = ['functionDeclarations', 'function_declarations']
 
-/** Whether a request may make the provider run tools of its own; what cannot be told counts as yes. */
+/** Whether a request may make the provider run its own tools. If that cannot be told, yes. */
 export function usesHostedTools(lane: LaneName, body: Buffer): boolean {
   const scan = scanObject(body, wanted)
   if (!scan.ok) return true

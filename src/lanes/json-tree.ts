@@ -16,10 +16,10 @@ export interface JsonTree {
   texts: TextBudget
 }
 
-/** Of all texts of one tree that are read: those of any real body fit in it many times. */
+/** For all texts of one tree; many times those of any real body. */
 const maximumTexts = 16 * 1024 * 1024
 
-/** What may still be read, in bytes. Below zero something was not read, and what was found may not be all. */
+/** Bytes that may still be read. Below zero: something was not read, so the result may be incomplete. */
 export interface TextBudget {
   left: number
 }
@@ -89,7 +89,7 @@ const closeBracket = 0x5d
 const idBytes = 2048
 const escapedBytes = 6 * idBytes
 
-/** A string's bytes, within its quotes; decoded only where somebody asks, since most texts are no ids. */
+/** A string's bytes, within its quotes. Decoded only on demand, since most texts are not ids. */
 export class JsonText {
   readonly #bytes: Buffer
   readonly #start: number
@@ -112,15 +112,12 @@ export class JsonText {
     return { start: this.#start - 1, end: this.#end + 1 }
   }
 
-  /** As the id of an object. One that is too long is cut and marked, so that it is looked up, and is no object's. */
+  /** The text as the id of an object. A text that is too long is cut and marked, so that looking it up finds nothing. */
   readId(): string {
     return this.read() ?? `${this.#bytes.toString('latin1', this.#start, this.#start + idBytes)}…`
   }
 
-  /**
-   * Null for what is too long for an id. Ids that matter are ASCII, so that one byte is one character. An invalid escape is read the way
-   * a forgiving parser would.
-   */
+  /** Null: too long for an id. Ids are ASCII, so one byte is one character. An invalid escape is read the way a forgiving parser would. */
   read(): string | null {
     const length = this.#end - this.#start
     if (length > escapedBytes) return null
@@ -137,17 +134,17 @@ export class JsonText {
 }
 
 interface ReadName {
-  /** Unescaped; '' where it holds what stands in no name. */
+  /** Unescaped; '' if it contains characters that no name has. */
   written: string
-  /** What it folds to. */
+  /** The folded name. */
   folded: string
 }
 
 const noName: ReadName = { written: '', folded: '' }
 
 /**
- * A key of which no wanted names are known yet; that of no name where it folds to no letters of ASCII, or to more than a name has. An
- * invalid escape is read the way a forgiving parser would.
+ * Reads a key. It matches no name if it does not fold to ASCII letters, or is longer than any name. An invalid escape is read the way a
+ * forgiving parser would.
  */
 function readName(bytes: Buffer, start: number, end: number): ReadName {
   const length = end - start
@@ -229,7 +226,7 @@ function endOfString(bytes: Buffer, at: number): number {
   return end < 0 ? bytes.length : end
 }
 
-/** Callbacks for the members of an object, and for the elements of an array, which go by the array's name. */
+/** Callbacks for the members of an object. Elements of an array are visited under the array's name. */
 export interface MemberVisitor {
   /**
    * A member whose value is a string. `parent` is the name of the object that contains it, '' at the top. Both are

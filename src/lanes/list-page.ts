@@ -8,7 +8,7 @@ export interface ScannedList {
   elements: readonly { name: string; span: Span }[]
   /** The array including its brackets; null: the answer has no array. */
   array: Span | null
-  /** What is around the list, by name; a repeated one is there once, as most parsers read it. */
+  /** The members around the list, by name. A repeated one is listed once, as most parsers read it. */
   around: ReadonlyMap<string, Member>
 }
 

@@ -1,11 +1,11 @@
 /** Where the body of a request limits the tokens of its answer. */
 export interface OutputLimits {
-  /** Members that limit each choice. The first that the provider knows is written where there is none. */
+  /** Members that limit each choice. If there is none, the first that the provider knows is added. */
   names: readonly string[]
-  /** Members that say how many choices are asked for. */
+  /** Members with the number of choices. */
   choices: readonly string[]
-  /** The member that may be a list of prompts, each of which has an answer of its own. Left out: there is one. */
+  /** The member that may be a list of prompts, each with its own answer. Left out: there is one prompt. */
   prompts?: string
-  /** The spellings of the member that holds them; null: the body itself does. */
+  /** The possible names of the member that contains them; null: the body itself does. */
   within: readonly string[] | null
 }

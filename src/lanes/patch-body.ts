@@ -43,7 +43,7 @@ function capFallbacks(body: Buffer, { fallbackLimits, answers }: Inspection, mos
 
 const noEdits: readonly Edit[] = []
 
-/** A model's name is no text of the prompt, wherever it stands; nor is what is left out. */
+/** Edits of the prompt's texts. A model's name is not such a text, wherever it is, nor is a part that is removed. */
 export function promptEdits(
   { contentEdits, carrierEdits = noEdits }: BodyPatch,
   models: readonly Span[],
@@ -90,7 +90,7 @@ function asBytes(text: string | Buffer): Buffer {
 
 type LimitSpans = Extract<ObjectScan, { ok: true }>
 
-/** What makes the body allow at most so many tokens. `written`: the name of the limit where the body has none. */
+/** Edits that make the body allow at most this many tokens. `written`: the name of the limit to add if the body has none. */
 export function capOutput(body: Buffer, limits: OutputLimits, most: number, written: string): Edit[] {
   const { names, choices, within } = limits
   const wanted = [...names, ...choices, ...(limits.prompts === undefined ? [] : [limits.prompts])]

@@ -8,13 +8,13 @@ import type { StreamEvent } from '../core/stream-event.ts'
 
 export type Framing = 'sse' | 'json-array'
 
-/** A request as it went up, as far as it is still known. */
+/** A request as it was sent up, as far as it is still in memory. */
 export interface RequestContent {
-  /** Empty where it went up as a stream. */
+  /** Empty if it was streamed up. */
   body: Buffer
-  /** Of a form. */
+  /** The fields of a form. */
   fields: readonly FormField[]
-  /** The beginning of what went up as a stream. */
+  /** The beginning of a body that was streamed up. */
   head: Buffer
   bytes: number
 }
@@ -119,15 +119,15 @@ export interface BodyReading {
 export interface SocketReader {
   frame(frame: Buffer): SocketReading
   /**
-   * About so many tokens a client's frame brings for the next turn, where the provider decides when that begins. Absent: the client's
-   * frames ask for each turn.
+   * About how many tokens a client's frame adds to the next turn, if the provider decides when that begins. Absent: the client's frames ask
+   * for each turn.
    */
   inputOf?(frame: Buffer): number
-  /** What this frame reports of an answer's usage. Each is priced by itself, since its length chooses the rates. */
+  /** The usage of a turn that this frame reports. Each turn is priced by itself, since its length decides the rates. */
   readonly turn: TurnUsage | null
-  /** Whether an answer begins or ends with this frame. */
+  /** Whether a turn begins or ends with this frame. */
   readonly step: 'begins' | 'ends' | null
-  /** What this frame brings of an answer comes to about so many tokens. */
+  /** About how many tokens of an answer this frame contains. */
   readonly written: number
   /** What this frame reports of a model beside the one that answers. */
   readonly beside: TurnUsage | null
@@ -150,11 +150,11 @@ export interface SocketReading {
   error: StreamedError | null
 }
 
-/** Reasoning that only the account can read that wrote it, and how it is found. */
+/** Reasoning that only the account that made it can read, and how to find it. */
 export interface SignedReasoning {
-  /** What stands in the body of nearly every call whose answer may have any; '': nothing that could be told. */
+  /** A text in the body of nearly every call whose answer may contain any; '': there is no such text. */
   hint: string
-  /** The members, of bodies and answers alike, that hold a signature. */
+  /** The members, of bodies and answers, that hold a signature. */
   names: readonly string[]
 }
 

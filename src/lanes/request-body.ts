@@ -52,7 +52,7 @@ export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWat
   return rejectMisspelled(body, scan) ?? scan
 }
 
-/** For every object whose members decide something: what is checked here must be what the provider reads. */
+/** Applies to every object whose members decide something: what is checked here must be what the provider reads. */
 export function rejectMisspelled(body: Buffer, { odd }: ScannedObject): Fault | null {
   if (odd === null) return null
   const message = `\`${readValue(body, odd)}\` must be written \`${odd.meant}\`: servers disagree whether it is the same.`
@@ -103,7 +103,7 @@ export function readModel(
 export const modelLimit = 512
 export const longModel = badModel(`A model's name is longer than ${modelLimit} characters.`)
 
-/** Seen by its bytes: a character takes at most six, as an escape. So it need not be read. */
+/** Judged by its bytes: an escaped character takes at most six, so the name need not be decoded. */
 export function isLongName({ start, end }: Span): boolean {
   return end - start > 6 * modelLimit + 2
 }
@@ -149,10 +149,10 @@ export function readEndUser(body: Buffer, members: readonly Member[], names: rea
 /** More than any model generates: an absurd limit must not count as an amount in sums. */
 export const largestOutput = 10_000_000
 
-/** Where the body limits no answer's length. */
+/** For bodies that do not limit their answers. */
 const unlimited = { outputLimit: null, answers: 1 } as const
 
-/** How many answers a request asks for, and how long they may be, all together. */
+/** The number of answers that a request asks for, and their total length. */
 export function readOutput(
   body: Buffer,
   members: readonly Member[],
@@ -163,8 +163,8 @@ export function readOutput(
 }
 
 /**
- * The most tokens that a request allows for its answer, all choices together; null when it sets no limit. Of several limits the largest
- * counts, since servers disagree which one they go by. Where one is no count, nobody knows what a server makes of it.
+ * The most tokens that a request allows for its answer, all choices together; null: no limit. Of several limits the largest counts, since
+ * servers disagree on which one applies. If one is not a count, it is unknown what a server makes of it.
  */
 export function readOutputLimit(body: Buffer, members: readonly Member[], limits: OutputLimits): number | null {
   const { within } = limits
@@ -196,7 +196,7 @@ function limitOf(body: Buffer, members: readonly Member[], limits: OutputLimits)
   return limit === null ? null : Math.min(limit * times * countPrompts(body, members, limits), largestOutput)
 }
 
-/** The member of the body that is to blame for a limit, as its client knows it. */
+/** The member to name in an error about the output limit, as the client writes it. */
 export function outputLimitName(body: Buffer, { names, within }: OutputLimits, written: string): string {
   const root = scanObject(body, within ?? names)
   const [member] = root.ok ? root.members : []
@@ -206,7 +206,7 @@ export function outputLimitName(body: Buffer, { names, within }: OutputLimits, w
   return `${member?.name ?? within[0]}.${name ?? written}`
 }
 
-/** How many answers the body asks for. `members`: of the body, those that may say so among them. */
+/** The number of answers that the body asks for. `members`: of the body, including those that may state it. */
 export function countAnswers(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
   const { choices, prompts, within } = limits
   if (within === null) return answersIn(body, members, limits)
@@ -225,10 +225,10 @@ function answersIn(body: Buffer, members: readonly Member[], limits: OutputLimit
   return times * countPrompts(body, members, limits)
 }
 
-/** Of a provider that reads a number out of something else. */
+/** Assumed for a provider that reads a number from another type. */
 const mostChoices = 128
 
-/** A list of numbers is one prompt, in tokens. What cannot be read counts as many as there may be. */
+/** A list of numbers is a single prompt, in tokens. An unreadable list counts as the maximum. */
 export function countPrompts(body: Buffer, members: readonly Member[], { prompts }: OutputLimits): number {
   if (prompts === undefined) return 1
   const counts = members.map((member) => {

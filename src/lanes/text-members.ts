@@ -8,7 +8,7 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const backslash = 0x5c
 
-/** In place of an object or an array. */
+/** Stands for an object or an array. */
 const container = Symbol('container')
 
 /** The replacement; undefined: no change. `at`: where the value begins. */
@@ -71,8 +71,7 @@ function findEdit(body: Buffer, nameEnd: number, change: ChangeText): Edit[] {
   if (body[after] !== colon) return []
   const start = skipSpace(body, after + 1, body.length)
   const isContainer = body[start] === openBrace || body[start] === openBracket
-  // With nested matches each would be read to the end again and again: the end is searched only where a value is
-  // replaced.
+  // Nested matches would be read to their end again and again, so the end is only searched if a value is replaced.
   const replacement = isContainer ? change(container, start) : undefined
   if (isContainer && replacement === undefined) return []
   const end = skipValue(body, start)

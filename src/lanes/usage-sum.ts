@@ -15,15 +15,12 @@ export function addUsage(one: TokenUsage | null, other: TokenUsage | null): Toke
   }
 }
 
-/**
- * A limit for what a provider reports: a larger sum could not be stored, and its request would seem never to have
- * ended.
- */
+/** Bounds what a provider reports: a larger sum could not be stored, and its request would seem never to have ended. */
 function add(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }
 
-/** Counts are added; a tier, or being a batch, is what the last one says. */
+/** Counts are added; the tier, and whether it was a batch, are those of the last report. */
 export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | null): UsageDetail | null {
   if (one === null || other === null) return one ?? other
   const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'batch' | 'image_size'>) =>

@@ -13,25 +13,25 @@ export interface WrittenUsage {
   total: number | null
 }
 
-/** More tokens no answer has: who reports them reports nothing, and must not use up a budget for good. */
+/** No answer has more tokens: such a report is ignored, so that it cannot use up a budget for good. */
 const mostTokens = 1e9
-/** Less than so many of input, or of output, is always believed: it costs a few dollars, and every large model may read it. */
+/** Reports up to this size are always believed: they cost a few dollars, and every large model may read that much. */
 export const doubtedFrom = 1_000_000
-/** Searches or images, and seconds (of a week), of which each costs far more than a token. */
+/** Searches or images, and seconds (of a week); each costs far more than a token. */
 const mostUnits = 1e5
 const mostSeconds = 7 * 86_400
 
-/** Tables are late when a model reads or writes more; a model that runs the provider's own tools reads its prompt again for each. */
+/** Price tables may lag behind a model's real maximum, and a model that runs the provider's own tools reads its prompt again for each. */
 const timesOwnTools = 8
 const timesHostedTools = 64
 
-/** A count as vendors write it: as a text, or with a fraction, too. Null: anything else, and what is too large to be exact. */
+/** A count as vendors write it, also as a string or with a fraction. Null: anything else, or too large to be exact. */
 export function readCount(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d/.test(value) ? Number(value) : value
   return typeof count === 'number' && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.ceil(count) : null
 }
 
-/** Of what vendors call by several names; 0 where none of them counts. */
+/** The first of several names for a count; 0 if none has one. */
 export function firstCount(...values: readonly unknown[]): number {
   for (const value of values) {
     const count = readCount(value)
@@ -40,18 +40,18 @@ export function firstCount(...values: readonly unknown[]): number {
   return 0
 }
 
-/** The same usage with what a later report adds: zero and null take nothing back. */
+/** The usage updated by a later report. Zero and null do not replace anything. */
 export function laterUsage(before: unknown, later: unknown): unknown {
   const known = asObject(before)
   const said = asObject(later)
   if (known === null || said === null) return said ?? before
   const all: Record<string, unknown> = { ...known }
-  // A plain loop: some providers report usage with every event.
+  // A plain loop, because some providers report usage with every event.
   for (const name in said) if (said[name] !== null && readCount(said[name]) !== 0) all[name] = said[name]
   return all
 }
 
-/** What one answer can have used at most: what the model reads and writes, or what its bytes may come to, several times over. */
+/** The most that one answer can have used: several times the model's maximum, or what its bytes can contain. */
 export function mostPossible(
   price: { max_input: number | null; max_output: number | null } | null,
   { hostedTools, sent, received }: { hostedTools: boolean; sent: number; received: number },
@@ -64,14 +64,14 @@ export function mostPossible(
   }
 }
 
-/** What a provider reported, where it can be true; else null, as if it had reported nothing. */
+/** The usage that a provider reported, if it can be true; else null, as if nothing had been reported. */
 export function believe(tokens: TokenUsage): TokenUsage | null {
   return tokens.input > mostTokens || tokens.output > mostTokens ? null : tokens
 }
 
 /**
- * The same counts as the record has them: the input with cached tokens in it, the output with reasoning in it. Vendors
- * disagree on what `output` and `input` hold; what the total has beyond both shows which parts were left out.
+ * Converts counts for the record: the input includes cached tokens, the output includes reasoning. Vendors disagree on what `output` and
+ * `input` contain; the difference between the total and their sum shows which parts were left out.
  */
 export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConvention): TokenUsage | null {
   const { reasoning } = written
@@ -79,7 +79,7 @@ export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConv
   let input = written.input ?? 0
   let { output } = written
   const { total } = written
-  // Without a total, a part that is larger than the whole cannot be in it.
+  // Without a total: a part larger than the whole cannot be included in it.
   const beside = reasoningBeside || (total === null && reasoning > output) ? reasoning : 0
   const unexplained = Math.max(0, (total ?? 0) - input - output)
   if (unexplained > 0) {
@@ -102,8 +102,8 @@ export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConv
 }
 
 /**
- * How much of what only the total has is input: all but the reasoning where no input is given, since no prompt has 0 tokens, or cached
- * tokens that it left out.
+ * How much of the unexplained total is input: everything except reasoning if no input is given, since no prompt has 0 tokens; or cached
+ * tokens that were left out.
  */
 function missingInput(
   { input, reasoning }: WrittenUsage,
@@ -115,7 +115,7 @@ function missingInput(
   return unexplained === cached || unexplained === cached + reasoning ? cached : 0
 }
 
-/** What a provider reported beyond the token counts; null where it was nothing. */
+/** What a provider reported in addition to token counts; null: nothing. */
 export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): UsageDetail | null {
   const detail: UsageDetail = {
     cache_write_1h: count(found.cache_write_1h),
@@ -138,7 +138,7 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
   return null
 }
 
-/** Zero says nothing: most answers have every member, and only a few use what it counts. */
+/** Zero counts as nothing: most answers have every member, and only a few use what it counts. */
 function count(value: unknown, most = mostTokens): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= most ? value : null
 }

@@ -12,10 +12,9 @@ import { type CompiledPolicies, type EffectivePolicy, findEffective, type Verdic
 export { type CompiledPolicies, compilePolicies, type EffectivePolicy } from './effective.ts'
 
 /**
- * The checks in their order, each run when its facts are known: `admitKey` (the key's state, the scope that the request
- * names), `admitSource` (address and hour), `admitCall` (lane, model, size of the body, output). Limits, content rules
- * and budgets follow elsewhere (docs/architecture.md, steps 4 and 5). The first rejection ends them; each rule that was
- * checked leaves a signal.
+ * The checks in their order. Each runs when its facts are known: `admitKey` (the key's state, the scope that the request names),
+ * `checkSource` (address and hour), `admitCall` (lane, model, size of the body, output). Limits, content rules and budgets are checked
+ * elsewhere (docs/architecture.md, steps 4 and 5). The first rejection ends the checks; every rule that was checked leaves a signal.
  */
 
 /** Known from the headers alone. */
@@ -32,7 +31,7 @@ export interface CallFacts {
   lane: LaneName
   /** null: the call names none. */
   model: string | null
-  /** Which other models it names. */
+  /** The other models that it names. */
   additionalModels?: readonly { name: string }[] | undefined
   /** The provider may answer with one that it does not name (`"fallbacks": "default"`). */
   leavesChoice?: true | undefined
@@ -45,13 +44,13 @@ export interface CallFacts {
 }
 
 export interface OutputFacts {
-  /** The most tokens that the request allows for its answer; null: it sets no limit. */
+  /** The most output tokens that the request allows; null: it sets no limit. */
   asked: number | null
-  /** The member that sets the limit, or would; asked for only where a request is refused. */
+  /** The member that sets the limit, or would set it; only called if a request is rejected. */
   member(): string
 }
 
-/** What applies to a key; worked out once a snapshot. */
+/** The policy that applies to a key; computed once for each snapshot. */
 export function effectivePolicy(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
   let effective = compiled.byKey.get(key)
   if (effective === undefined) {
@@ -61,7 +60,7 @@ export function effectivePolicy(compiled: CompiledPolicies, key: SnapshotKey): E
   return effective
 }
 
-/** Before the body is read: is the key good, and is it the key of the scope that the request names? */
+/** Runs before the body is read: is the key valid, and does it belong to the scope that the request names? */
 export function admitKey(key: SnapshotKey, facts: KeyFacts): Verdict {
   const spent = findInvalid(key, facts.now)
   if (spent !== null) return refuse([], 'key', fault('invalid_key', spent))
@@ -73,7 +72,7 @@ export function admitKey(key: SnapshotKey, facts: KeyFacts): Verdict {
   return goodScope
 }
 
-/** Before the body is read: may the key be used from there, and now? */
+/** Runs before the body is read: may the key be used from this address, and at this hour? */
 export function checkSource(checks: readonly SourceCheck[], facts: SourceFacts): Verdict {
   const verdict: Verdict & { signals: Signal[] } = { fault: null, signals: [] }
   for (const check of checks) {
@@ -85,14 +84,14 @@ export function checkSource(checks: readonly SourceCheck[], facts: SourceFacts):
   return verdict
 }
 
-/** After the body is read and before a provider is chosen. What is not refused counts as in flight until it is settled. */
+/** Runs after the body is read and before a provider is chosen. A call that passes counts as in flight until it is settled. */
 export function admitCall(call: CallFacts, effective: EffectivePolicy, counters: Counters): Verdict {
   const verdict = checkCall(call, effective)
   if (verdict.fault === null) counters.reserve(requestsInFlight, 1, Number.POSITIVE_INFINITY)
   return verdict
 }
 
-/** What `admitCall` would say, counting nothing. */
+/** The verdict of `admitCall`, without counting the call as in flight. */
 export function checkCall(call: CallFacts, effective: EffectivePolicy): Verdict {
   if (effective.policies.length === 0 && effective.missing === null && call.bytes <= call.bodyLimit) return noPolicy
   const signals: Signal[] = []
@@ -105,22 +104,22 @@ export function checkCall(call: CallFacts, effective: EffectivePolicy): Verdict 
   return { fault: refused, signals }
 }
 
-/** The output limit that takes the place of the request's own; null: its own may stay. */
+/** The output limit that replaces the request's own; null: the request's own stays. */
 export function outputCap(limit: OutputLimit | null, asked: number | null): number | null {
   return limit?.caps === true && (asked === null || asked > limit.most) ? limit.most : null
 }
 
-/** Whether the key may see and use a model: for model lists, and for the names that an error may show. */
+/** Whether the key may see and use a model, for model lists and for the names that an error may show. */
 export function mayUseModel(effective: EffectivePolicy, model: string): boolean {
   return effective.missing === null && effective.checkModel(model).fault === null
 }
 
-/** How many bytes a body may have; the server stops reading there. */
+/** The largest body in bytes; the server stops reading there. */
 export function maxBody(effective: EffectivePolicy, bodyLimit: number): number {
   return Math.min(bodyLimit, effective.body?.bytes ?? bodyLimit)
 }
 
-/** For a body that announced itself too large, or was not read to its end: `bytes` as far as they are known. */
+/** For a body that was announced as too large, or not read to its end. `bytes`: as far as it is known. */
 export function admitBody(bytes: number, effective: EffectivePolicy, bodyLimit: number): Verdict {
   const signals: Signal[] = []
   return { fault: checkBody(signals, effective, bytes, bodyLimit), signals }
@@ -132,7 +131,7 @@ const goodKey = admitted(passed('key', 'The key is valid.'))
 const goodScope = admitted(...goodKey.signals, passed('scope', 'The request names the scope of its key.'))
 const noPolicy = admitted(passed('policy', 'No policy applies.'))
 
-/** Why the key is not valid any more; null where it is. */
+/** Why the key is no longer valid; null: it is valid. */
 export function findInvalid(key: Pick<SnapshotKey, 'revokedAt' | 'expiresAt'>, now: number): string | null {
   if (key.revokedAt !== null && key.revokedAt <= now) {
     return 'This gateway key has been revoked; ask the operator for a new one.'

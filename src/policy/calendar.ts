@@ -1,6 +1,9 @@
 export type Period = 'day' | 'month'
 
-/** The day or month of a time zone that a moment lies in; all in epoch milliseconds. The end is the start of the next one. */
+/**
+ * The start and end, in epoch milliseconds, of the day or month that contains a moment in a time zone. The end is the start of the next
+ * one.
+ */
 export function periodAt(period: Period, timeZone: string, now: number): { start: number; end: number } {
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone)
   const start = (period === 'day' ? local : local.with({ day: 1 })).startOfDay()
@@ -10,7 +13,7 @@ export function periodAt(period: Period, timeZone: string, now: number): { start
 
 let lastAsked = { timeZone: '', minute: Number.NaN, local: Number.NaN }
 
-/** The minute of the week on the clocks of a time zone, from Monday's midnight on. */
+/** Minutes since Monday midnight on the clocks of a time zone. */
 export function minuteOfWeek(timeZone: string, now: number): number {
   const minute = Math.floor(now / 60_000)
   if (lastAsked.minute !== minute || lastAsked.timeZone !== timeZone) {

@@ -13,22 +13,22 @@ import { describeSize, formatDuration } from '../core/units.ts'
 import { minuteOfWeek } from './calendar.ts'
 import type { ContentPolicy } from './content/compile.ts'
 
-/** What one rule of one policy says of a request. */
+/** What one rule of one policy says about a request. */
 export interface RuleVerdict {
   fault: Fault | null
   signal: Signal
 }
 
-/** Its verdict depends on the name alone, and is remembered by name. */
+/** A verdict that depends on the name alone, so it can be remembered by name. */
 export type NameCheck = (name: string) => RuleVerdict
 
 /** Known before any of the body is read. */
 export interface SourceFacts {
-  /** null: it has none; undefined: nobody has sent anything yet. */
+  /** null: it has no address; undefined: nobody has sent anything yet (a preview). */
   address: string | null | undefined
   /** Epoch milliseconds. */
   now: number
-  /** Of the workspace. */
+  /** The workspace's. */
   timeZone: string
 }
 
@@ -37,36 +37,36 @@ export type SourceCheck = (facts: SourceFacts) => RuleVerdict
 export interface BodyLimit {
   bytes: number
   policy: string
-  /** Says of a body that it keeps to the limit. */
+  /** The text for a body within the limit. */
   within: string
 }
 
 export interface OutputLimit {
-  /** Tokens of an answer. */
+  /** Output tokens. */
   most: number
   policy: string
-  /** A request that allows more is changed and not refused. */
+  /** Whether a request that allows more is capped instead of rejected. */
   caps: boolean
 }
 
-/** Of models without a price. */
+/** A policy's rule for models without a price. */
 export interface UnpricedRule {
   policy: string
   denies: boolean
-  /** What is charged for them; null: nothing. */
+  /** The price charged for them; null: none. */
   price: ModelPrice | null
 }
 
-/** `overrules`: other policies that apply would keep more. */
+/** `overrules`: other policies that apply would capture more. */
 export type CaptureChoice = (overrules: boolean) => { mode: CaptureMode; signal: Signal }
 
-/** How long bodies are kept at most, from when the request came, and what its record says of it. */
+/** How long captured bodies are kept at most, and the text for the record. */
 export interface BodiesRetention {
   ms: number
   signal: Signal
 }
 
-/** One rule of one policy, ready to be used when a request has what it looks at. */
+/** One rule of one policy, prepared for requests that have what it checks. */
 export interface PreparedCheck {
   source?: SourceCheck
   lane?: NameCheck
@@ -79,16 +79,16 @@ export interface PreparedCheck {
   bodiesRetention?: BodiesRetention
 }
 
-/** What a rule does to a request. `prepare` runs once for each policy of a snapshot that sets the rule. */
+/** How a rule is checked. `prepare` runs once for each policy of a snapshot that sets the rule. */
 export interface RuleCheck<Value> {
   strictest: Strictest<Value>
-  /** `rules`: the policy's other rules, for those that belong together. */
+  /** `rules`: the policy's other rules, for rules that depend on each other. */
   prepare(value: Value, policy: string, rules: Partial<PolicyRules>): PreparedCheck
 }
 
 /**
- * Which value applies where several policies set the rule. `each`: every one, so that a request must pass them all.
- * Otherwise the stricter of two, whatever their order.
+ * Which value applies if several policies set the rule. `each`: every value, so that a request must pass them all. Otherwise the stricter
+ * of two, in any order.
  */
 export type Strictest<Value> = 'each' | { of(one: Value, other: Value): Value }
 
@@ -98,7 +98,7 @@ const another = ". Use one of the gateway's model list, or ask the operator."
 
 const counted = { strictest: 'each', prepare: () => ({}) } as const
 
-/** A row for each rule of `core/policy-rules.ts`, in the order of the checks. */
+/** A row for each rule of `core/policy-rules.ts`, in the order in which they are checked. */
 export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<PolicyRules[Name]>> } = {
   rpm: counted,
   tpm: counted,
@@ -113,7 +113,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
     strictest: 'each',
     prepare(networks, policy) {
       const allowed = new AddressSet(networks)
-      // The address stands in no text: it is the operator's choice whether records have it.
+      // The text does not contain the address: the operator decides whether records have it.
       const some = flatText('The policy ', policy, ' allows certain addresses of clients only.')
       const good = flatText('The policy ', policy, " allows the client's address.")
       const bad = flatText('The policy ', policy, " does not allow the client's address; ask the operator.")
@@ -155,7 +155,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
       },
     }),
   },
-  // Before what is allowed: what one policy denies is denied, whatever the others allow.
+  // Checked before `allowModels`: what one policy denies stays denied, whatever others allow.
   denyModels: {
     strictest: 'each',
     prepare(models, policy) {
@@ -199,7 +199,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
     strictest: 'each',
     prepare: (most, policy, { capOutput }) => ({ output: { most, policy, caps: capOutput === true } }),
   },
-  // Says how the limits of its own policy are kept.
+  // Belongs to the limits of its own policy.
   capOutput: counted,
   contentRules: {
     strictest: 'each',
@@ -211,7 +211,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
       content: { policy, rules: denyRules(patterns), deniesUnseen: denyUnseen === true },
     }),
   },
-  // Says what becomes of what the content rules of its own policy cannot look at.
+  // Decides what happens to content that its own policy's content rules cannot read.
   denyUnseen: counted,
   unpriced: {
     strictest: { of: (one, other) => (strictness(one) > strictness(other) ? one : other) },
@@ -222,7 +222,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
     },
   },
   capture: {
-    // The modes are listed from the one that keeps least.
+    // The modes are listed from least to most captured.
     strictest: { of: (one, other) => (captureModes.indexOf(one) < captureModes.indexOf(other) ? one : other) },
     prepare: (mode, policy) => ({
       capture(overrules) {
@@ -245,7 +245,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
   },
 }
 
-/** Nothing is stricter than a denial, and nothing less strict than an allowance. */
+/** A denial is the strictest, an allowance the least strict. */
 function strictness(choice: 'allow' | 'deny' | number): number {
   if (typeof choice === 'number') return choice
   return choice === 'deny' ? Number.POSITIVE_INFINITY : -1
@@ -278,13 +278,13 @@ function compileModels(models: readonly string[]): ModelSet {
   return { exact: new Set(exact), patterns: patterns.filter((pattern) => !isExact(pattern)) }
 }
 
-/** The entry that names the model; null when none does. */
+/** The entry that matches the model; null: none does. */
 function findModel(set: ModelSet, model: string): string | null {
   if (set.exact.has(model)) return model
   return set.patterns.find((pattern) => matchesPattern(pattern, model))?.text ?? null
 }
 
-/** Some providers ignore case, blanks or the collection, and would let a denied model through in another spelling. */
+/** Some providers ignore case, blanks or the collection, so a denied model must not pass in another spelling. */
 function findDenied(denied: ModelSet, model: string): string | null {
   const plain = model.trim().toLowerCase()
   return findModel(denied, plain) ?? findModel(denied, plain.replace(/^(?:models\/)+/, ''))

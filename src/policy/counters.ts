@@ -1,20 +1,18 @@
 /**
- * Counters with reservations in shared memory, on which all threads agree exactly: an amount is held before the work
- * and settled from what it really was. A row has the amount used (held or spent) and, a column a thread, what of it
- * that thread holds, so that the holds of a thread that died can be given back.
- *
- * Amounts are whole numbers (requests, tokens, micro-dollars) up to 2^53.
+ * Counters with reservations in shared memory, on which all threads agree exactly: an amount is held before the work, and settled with what
+ * was really used. A row has the amount used (held or spent) and one column for each thread with what that thread holds, so that the holds
+ * of a dead thread can be released. Amounts are whole numbers (requests, tokens, micro-dollars) up to 2^53.
  */
 
-/** Requests that were admitted and are not settled: the whole gateway's; a thread's own is its held column. */
+/** Admitted requests that are not settled: of the whole gateway. A thread's own number is in its held column. */
 export const requestsInFlight = 0
-/** Requests that were settled since the start, refused ones too; only ever booked, never held. */
+/** Requests settled since the start, including rejected ones; never held, only booked. */
 export const requestsServed = 1
-/** Threads that take connections; each holds one. */
+/** Threads that accept connections; each holds one. */
 export const listeners = 2
-/** Bytes of bodies that are held, as far as they are large. */
+/** Bytes of large bodies in memory. */
 export const heldBytes = 3
-/** Copies of answered requests that are under way to shadow targets. */
+/** Copies of answered requests that are in progress at shadow targets. */
 export const shadowsInFlight = 4
 
 type Reservation =
@@ -25,11 +23,11 @@ type Reservation =
 export interface Counters {
   /** Holds `amount` for this thread as long as the row stays within `limit`; `Infinity` only counts. */
   reserve(row: number, amount: number, limit: number): Reservation
-  /** Gives back what was held and books what it came to. Once for each granted reservation. */
+  /** Releases a hold and books the actual amount. Called once for each granted reservation. */
   settle(row: number, held: number, actual: number): void
-  /** Gives back all that a dead thread holds. Never for one that runs: it would settle the same holds again. */
+  /** Releases everything that a dead thread holds. Never for a running one: it would settle the same holds again. */
   reverseThread(thread: number): void
-  /** What is used: held and spent. */
+  /** The amount used: held and spent. */
   read(row: number): number
 }
 
@@ -51,9 +49,9 @@ export function attachCounters(buffer: SharedArrayBuffer, layout: CounterLayout,
   const held = (row: number, holder: number) => used(row) + 1 + holder
 
   return {
-    // A thread can be ended between the two steps of `reserve` and of `settle`, but only where it calls a function or
-    // a loop turns round: so nothing but the two stands there. Should it happen all the same, their order leaves a
-    // little too much counted, never too little: a limit may be reached early, but is never overspent.
+    // A thread can be terminated between the two steps of `reserve` and of `settle`, but only at a function call or at the turn of a loop,
+    // so there is neither between them. Should it happen all the same, their order leaves too much counted, never too little: a limit may
+    // be reached early, but is never exceeded.
     reserve(row, amount, limit) {
       const taken = BigInt(amount)
       const own = held(row, thread)
@@ -80,7 +78,7 @@ export function attachCounters(buffer: SharedArrayBuffer, layout: CounterLayout,
   }
 }
 
-/** Null: taken; else the room that is left. */
+/** Null: reserved; otherwise the room that is left. */
 function take(words: BigInt64Array, index: number, amount: bigint, limit: number): number | null {
   if (limit === Number.POSITIVE_INFINITY) {
     Atomics.add(words, index, amount)

@@ -21,10 +21,13 @@ import {
 import type { ContentPolicy } from './content/compile.ts'
 import { findLimits, type LimitPlace, type PlacedPolicy } from './limits/find-limits.ts'
 
-/** Each row knows the type of its value; here they stand together. */
+/** Each row has its own value type; in this table the types are erased. */
 export type CheckTable = Readonly<Record<string, RuleCheck<RuleValue>>>
 
-/** What several checks say together; the first refusal ends them. The arrays are shared between requests: copy, never change them. */
+/**
+ * The combined result of several checks; the first rejection ends them. The arrays are shared between requests: copy them, never change
+ * them.
+ */
 export interface Verdict {
   fault: Fault | null
   signals: readonly Signal[]
@@ -35,32 +38,32 @@ interface CompiledPolicy {
   name: string
   /** By the rule's name. */
   rules: Map<string, { value: RuleValue; check: PreparedCheck }>
-  /** What it limits in amounts. */
+  /** The limits that it sets. */
   limits: LimitRules
 }
 
-/** All that applies to a key, sorted by name, so that neither verdict nor signals depend on where a policy is attached. */
+/** Everything that applies to a key, sorted by name, so that neither verdicts nor signals depend on where a policy is attached. */
 export interface EffectivePolicy {
   policies: readonly CompiledPolicy[]
-  /** The key names a policy that the snapshot does not have: refused, since nobody knows what it would have forbidden. */
+  /** The key names a policy that is not in the snapshot. It is rejected, since that policy might have denied the request. */
   missing: string | null
-  /** Checks of where and when a request is sent; null for nearly all keys: no policy limits it. */
+  /** Checks of address and hour; null: no policy limits them, as for nearly all keys. */
   source: readonly SourceCheck[] | null
   checkLane(lane: LaneName): Verdict
   checkModel(model: string): Verdict
   /** Names of the policies that limit models. */
   modelLimits: readonly string[]
-  /** The smallest limit that any policy sets. */
+  /** The smallest limit of all policies. */
   body: BodyLimit | null
-  /** null: no policy sets it. */
+  /** null: no policy sets this rule. */
   unpriced: UnpricedRule | null
-  /** The smallest limit that any policy sets for an answer. */
+  /** The smallest output limit of all policies. */
   output: OutputLimit | null
-  /** What is looked for in prompts and answers; null: nothing, and neither is looked at. */
+  /** Content rules; null: none, and neither prompts nor answers are read for them. */
   content: readonly ContentPolicy[] | null
-  /** null: no policy sets it, and nothing is kept. `retention`: the shortest of any policy; null: none sets it. */
+  /** null: no policy captures bodies. `retention`: the shortest of all policies; null: none sets it. */
   capture: { mode: CaptureMode; signal: Signal; retention: BodiesRetention | null } | null
-  /** Of this key, from narrow to wide; null: nothing is limited. */
+  /** The key's limits, from narrow to wide; null: none. */
   limits: readonly Limit[] | null
 }
 
@@ -69,18 +72,18 @@ export interface CompiledPolicies {
   workspace: readonly CompiledPolicy[]
   /** By id of project, environment or key. */
   attached: Map<string, CompiledPolicy[]>
-  /** A changed key is a new object, so what is remembered for the old one is never used for it. */
+  /** A changed key is a new object, so an entry of the old one is never used for it. */
   byKey: WeakMap<SnapshotKey, EffectivePolicy>
-  /** Keys to which the same policies apply share one value. */
+  /** Keys with the same policies share one value. */
   bySet: Map<string, EffectivePolicy>
   table: CheckTable
 }
 
-/** Clients choose the names: so many are remembered, then all are forgotten. */
+/** Clients choose the names, so the memory is bounded: beyond this it is cleared. */
 const rememberedNames = 1000
 const nothingToSay: Verdict = Object.freeze({ fault: null, signals: Object.freeze([]) })
 
-/** For the same policies, the verdict on a name is always the same. Its signals go into the record of every request that names it. */
+/** For the same policies the verdict on a name is always the same. Its signals go onto the record of every request that names it. */
 function rememberVerdicts(checks: readonly NameCheck[]): (name: string) => Verdict {
   const verdicts = new Map<string, Verdict>()
   return (name) => {
@@ -130,7 +133,7 @@ function compilePolicy(policy: SnapshotPolicy, table: CheckTable): CompiledPolic
   return { id, name, rules, limits }
 }
 
-/** What applies to a key: everything attached to the workspace, its project, its environment and itself. */
+/** The policy of a key: everything attached to the workspace, its project, its environment and itself. */
 export function findEffective(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
   const { found, missing } = findPlaced(compiled, key)
   const policies = [...found.keys()].sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -148,7 +151,7 @@ export function findEffective(compiled: CompiledPolicies, key: SnapshotKey): Eff
   return limits === null ? shared : { ...shared, limits }
 }
 
-/** A policy counts apart at each place where it is attached. */
+/** A policy has separate counters at each place where it is attached. */
 function findPlaced(
   compiled: CompiledPolicies,
   key: SnapshotKey,
@@ -192,12 +195,12 @@ function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
   }
 }
 
-/** Of equal limits, one that refuses. */
+/** Of equal limits, one that rejects is stricter. */
 function strictestOutput(one: OutputLimit, other: OutputLimit): number {
   return one.most - other.most || Number(one.caps) - Number(other.caps)
 }
 
-/** Which of the values that policies set apply: each of them, or the strictest. Of equals, the first counts. */
+/** The values that apply: each of them, or the strictest. Of equal ones the first counts. */
 export function findStrictest<Value, Rule extends { value: Value }>(
   set: readonly Rule[],
   strictest: Strictest<Value>,

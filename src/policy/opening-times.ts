@@ -2,7 +2,7 @@ import { isOpen, type Opening } from '../core/opening.ts'
 
 const weekMinutes = 7 * 24 * 60
 
-/** In how many minutes the answer of `isOpen` changes; null: never. */
+/** Minutes until the result of `isOpen` changes; null: it never does. */
 export function nextChange(openings: readonly Opening[], minute: number): number | null {
   const now = isOpen(openings, minute)
   const waits = openings
@@ -12,7 +12,7 @@ export function nextChange(openings: readonly Opening[], minute: number): number
   return waits.length === 0 ? null : Math.min(...waits)
 }
 
-/** When so many minutes have passed on the clocks of a time zone, from the start of the minute that a moment lies in. */
+/** The time at which that many minutes have passed on the clocks of a time zone, from the start of a moment's minute. */
 export function minutesLater(timeZone: string, now: number, minutes: number): number {
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDateTime()
   return local.round({ smallestUnit: 'minute', roundingMode: 'floor' }).add({ minutes }).toZonedDateTime(timeZone)

@@ -124,7 +124,7 @@ export function evaluateHost(hostname: string, allowPrivate: boolean): HostRule 
  * but the operator may mean a private one.
  */
 export function refusePublicAddress({ protocol, hostname, username, password }: URL): string | null {
-  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no address of the web'
+  if (protocol !== 'https:' && protocol !== 'http:') return 'it is not a web address'
   if (username !== '' || password !== '') return 'the address holds credentials'
   const { refused, mayBePrivate } = evaluateHost(hostname, false)
   const number = hostname.replace(/^\[|\]$/g, '')

@@ -87,7 +87,7 @@ function notTranslatable(lane: LaneName, what: string, skipped: readonly Skipped
   const lanes = [...new Set(skipped.flatMap((target) => target.lanes))]
   const instead = lanes.length === 0 ? '' : `Call the ${lanes.join(' or ')} lane instead, or ask the operator`
   const advice = instead === '' ? 'Ask the operator' : instead
-  const none = `No provider for ${what} has this call of the ${lane} lane, and it is none that is translated.`
+  const none = `No provider for ${what} has this call of the ${lane} lane, and the gateway does not translate it.`
   const message = `${none} ${advice} to route it to another provider.`
   return fault('not_translatable', message)
 }

@@ -14,8 +14,7 @@ export function validateRoute(route: RouteShape, others: RouteIndex): RouteProbl
 }
 
 function validateModel(model: string): RouteProblem | null {
-  if (model === '' || model !== model.trim())
-    return reject('model', 'The model needs a name without surrounding blanks.')
+  if (model === '' || model !== model.trim()) return reject('model', 'The model needs a name without spaces around it.')
   if (!isPlainName(model)) return reject('model', notPlain(model))
   if (countStars(model) > 1) return reject('model', `${quote(model)} has more than one *; a pattern may have one.`)
   return null

@@ -113,6 +113,6 @@ function identityOf({ cluster, invite, member }: HandOver): string {
 function broken(): HandOverBroken {
   return new HandOverBroken(
     'The answer to the invitation does not open: it was changed on its way, or is for another node.',
-    'Look who may write to the database, and ask for a new invitation: spgw cluster invite',
+    'Check who may write to the database, and create a new invitation: spgw cluster invite',
   )
 }

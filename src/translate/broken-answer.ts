@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { ReplyError } from './reply.ts'
 
-/** A call that cannot be read is never passed on as an answer: a stream ends with this. */
+/** An unreadable tool call is never passed on: the stream ends with this error. */
 export const brokenAnswer: ReplyError = {
   status: 502,
   kind: 'internal',
@@ -9,7 +9,7 @@ export const brokenAnswer: ReplyError = {
   param: null,
 }
 
-/** The same of a whole answer. */
+/** The same for a whole answer. */
 export function brokenReply(message: string = brokenAnswer.message): Fault {
   return fault('provider_bad_response', message, { ofModel: true })
 }

@@ -2,14 +2,14 @@ import { asString, parseObject } from '../core/json-value.ts'
 import type { Opaque, Part } from './conversation.ts'
 
 /**
- * A signature is of the reasoning's own text, which must come back to the byte: it is sealed together with it. What is complete by itself
- * is sealed alone.
+ * Seals a signature together with the reasoning text it signs, since the text must come back byte for byte. Opaque values that are complete
+ * in themselves are sealed alone.
  */
 export function packReasoning(opaque: Opaque, text: string): Opaque {
   return opaque.form === 'signature' ? { ...opaque, value: JSON.stringify({ text, value: opaque.value }) } : opaque
 }
 
-/** `text` null: the signature came alone. */
+/** `text` null: the signature came without text. */
 export function unpackReasoning(opaque: Opaque): { text: string | null; opaque: Opaque } {
   if (opaque.form !== 'signature') return { text: null, opaque }
   const packed = parseObject(Buffer.from(opaque.value))
@@ -17,9 +17,9 @@ export function unpackReasoning(opaque: Opaque): { text: string | null; opaque: 
 }
 
 /**
- * Gemini signs calls and texts, which have no place for it in other formats: a part of its own carries such a signature, and it goes back
- * to the part that it belongs to. That of a call names the call, since some clients put reasoning before calls; that of a text stands
- * behind it. `isCarrier`: whether the part at that index can be one.
+ * Gemini signs calls and texts, and other formats have no place for that. There the signature is carried in a part of its own, and returned
+ * to the part that it belongs to: a carrier for a call names the call, since some clients move reasoning before calls; one for a text
+ * follows the text. `isCarrier`: whether the part at that index can be one.
  */
 export function linkCarriers(
   parts: readonly Part[],

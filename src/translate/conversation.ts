@@ -1,8 +1,8 @@
 import type { PlainTurns } from './plain-turns.ts'
 
 /**
- * What a request means, whatever its format: each codec reads its format into this and writes its format from it. Nothing is
- * normalised for a target here: turns stay as the client sent them, and a writer merges, orders and refuses as its format wants.
+ * The meaning of a request, whatever its format: each codec reads its format into this and writes its format from it. Nothing is adapted to
+ * a target here: turns stay as the client sent them, and a writer merges, orders and refuses them as its format requires.
  */
 export interface Conversation {
   turns: readonly ConversationTurn[]
@@ -12,31 +12,31 @@ export interface Conversation {
   parallelCalls: boolean | null
   settings: ConversationSettings
   /**
-   * Members that the client wrote and that some other format cannot carry, or that no table knows. The table of losses
-   * (`losses.ts`) says what becomes of each at a target.
+   * Members that the client wrote and that some other format cannot carry, or that are in no table. The table of losses (`losses.ts`) says
+   * what becomes of each at a target.
    */
   seen: readonly SeenField[]
-  /** Members that the client wrote by another name (`max_tokens`), by the one by which their loss would be reported. */
+  /** Members that the client wrote under another name (`max_tokens`), by the name under which their loss would be reported. */
   namesWritten?: Readonly<Record<string, string>>
 }
 
 export interface SeenField {
   /** The row of the table: `logit_bias`, `messages.name`, or `unknown` for a member that has no row. */
   field: string
-  /** Where it stands in the client's body: `messages[3].name`. */
+  /** Its path in the client's body: `messages[3].name`. */
   path: string
 }
 
 export interface ConversationTurn {
-  /** `tool`: results only, where the format gives them a message of their own. Elsewhere they stand in a user turn. */
+  /** `tool`: only results, if the format has messages for them. Otherwise results are in a user turn. */
   role: 'system' | 'user' | 'assistant' | 'tool'
   parts: readonly Part[]
   path: string
-  /** Turns of nothing but text, of which this stands for all: it ends in the assistant's, and has no parts. */
+  /** Turns of nothing but text, which this turn represents: it has no parts, and counts as the assistant's last one. */
   plain?: PlainTurns
 }
 
-/** Plain turns among the others. */
+/** A turn that represents plain turns. */
 export function plainTurn(plain: PlainTurns, path: string): ConversationTurn {
   return { role: 'assistant', parts: [], path, plain }
 }
@@ -46,7 +46,7 @@ export type Part = TextPart | RefusalPart | ReasoningPart | CallPart | ResultPar
 interface PartBase {
   /** `messages[3].content[0]` */
   path: string
-  /** The prompt up to and including this part is to be cached for so long. */
+  /** The prompt up to and including this part is to be cached for this time. */
   cacheMark?: CacheMark
 }
 
@@ -56,19 +56,19 @@ export interface TextPart extends PartBase {
   kind: 'text'
   text: string
   citations?: readonly Citation[]
-  /** Gemini signs texts too. */
+  /** Gemini also signs texts. */
   opaque?: Opaque
-  /** Of an answer whose client asked for them. */
+  /** In an answer whose client asked for them. */
   logprobs?: readonly TokenLogprob[]
 }
 
-/** How likely a token of an answer was, as both OpenAI formats write it. */
+/** The probability of a token in an answer, in the form that both OpenAI formats use. */
 export interface TokenLogprob {
   token: string
   /** A number as the provider wrote it. */
   logprob: unknown
   bytes: readonly unknown[] | null
-  /** What could have stood in its place. */
+  /** Alternatives for the same position. */
   top_logprobs: readonly Omit<TokenLogprob, 'top_logprobs'>[]
 }
 
@@ -77,7 +77,7 @@ export interface RefusalPart extends PartBase {
   text: string
 }
 
-/** What a model thought. `text` is what may be shown; `opaque` is what only its own provider can read. */
+/** A model's reasoning. `text` may be shown; only its own provider can read `opaque`. */
 export interface ReasoningPart extends PartBase {
   kind: 'reasoning'
   text: string
@@ -86,10 +86,10 @@ export interface ReasoningPart extends PartBase {
 
 export interface CallPart extends PartBase {
   kind: 'call'
-  /** null: the format gave it none (Gemini). */
+  /** null: the format gives calls no ids (Gemini). */
   id: string | null
   name: string
-  /** JSON text exactly as it was written; of a custom tool: its input as plain text. */
+  /** JSON text exactly as it was written; for a custom tool, its input as plain text. */
   arguments: string
   custom: boolean
   opaque?: Opaque
@@ -97,12 +97,12 @@ export interface CallPart extends PartBase {
 
 export interface ResultPart extends PartBase {
   kind: 'result'
-  /** null: it belongs to the call of this name, in order (Gemini). */
+  /** null: it belongs to the next call of this name (Gemini). */
   callId: string | null
   name: string | null
   parts: readonly (TextPart | MediaPart)[]
   failed: boolean
-  /** The call was of a custom tool (Responses says so). */
+  /** The call was to a custom tool (Responses says so). */
   custom?: true
 }
 
@@ -120,38 +120,38 @@ export type MediaSource =
   | { kind: 'data'; type: string; data: string }
   | { kind: 'text'; type: string; data: string }
   | { kind: 'url'; type: string; url: string }
-  /** A file that the provider stores: only the format's own providers know it. */
+  /** A file stored at the provider, which only providers of this format know. */
   | { kind: 'id'; id: string }
 
-/** A block of a hosted tool in the history. It cannot cross to another provider; its text can. */
+/** A hosted tool's block in the history. Another provider cannot read it, but its text can be sent. */
 export interface ServerPart extends PartBase {
   kind: 'server'
   family: ProviderFamily
   type: string
 }
 
-/** Who can read an opaque value. */
+/** The vendor whose models can read an opaque value. */
 export type ProviderFamily = 'openai' | 'anthropic' | 'gemini'
 
-/** Reasoning that is signed or encrypted by its provider, byte for byte as it came. */
+/** Reasoning that is signed or encrypted by its provider, unchanged byte for byte. */
 export interface Opaque {
   family: ProviderFamily
   /**
-   * `signature`: Anthropic, of the part's own text. `redacted`: Anthropic, without text. `encrypted`: OpenAI's `encrypted_content`.
+   * `signature`: Anthropic's, for the part's own text. `redacted`: Anthropic's, without text. `encrypted`: OpenAI's `encrypted_content`.
    * `thought`: Gemini's `thoughtSignature`.
    */
   form: 'signature' | 'redacted' | 'encrypted' | 'thought'
   value: string
   /** OpenAI: the id of the reasoning item. */
   id?: string
-  /** The provider that made it, by its id, where a carrier of the gateway said so: it goes to no other. */
+  /** The id of the provider that made it, if a seal of the gateway says so: no other provider gets it. */
   provider?: string
 }
 
 export interface Citation {
   url: string
   title: string
-  /** In UTF-16 units of the whole text of the answer; null where the span is the part itself. */
+  /** In UTF-16 units of the whole text of the answer; null: the span is the part itself. */
   start: number | null
   end: number | null
   quote?: string
@@ -161,19 +161,19 @@ export interface Tool {
   path: string
   kind: 'function' | 'custom' | 'search' | 'hosted'
   name: string
-  /** Responses: the namespace that the client keeps it in, and its name there; `name` is of both. */
+  /** Responses: the client's namespace for the tool, and its name there; `name` combines both. */
   within?: { namespace: string; name: string }
   description: string | null
-  /** Of a function: JSON Schema as the client wrote it; null: it takes no arguments. */
+  /** For a function: JSON Schema as the client wrote it; null: it takes no arguments. */
   schema: unknown
-  /** As written; null: the client said nothing, which formats read differently. */
+  /** As written; null: the client wrote nothing, which formats interpret differently. */
   strict: boolean | null
   cacheMark?: CacheMark
-  /** Of a custom tool: its grammar, which no function has. */
+  /** For a custom tool: its grammar. Functions have none. */
   grammar?: unknown
-  /** Of a web search. */
+  /** For a web search. */
   search?: SearchOptions
-  /** Of a hosted tool: the type that no other format has. */
+  /** For a hosted tool: its type, which no other format has. */
   type?: string
 }
 
@@ -189,7 +189,7 @@ export interface ToolChoice {
   path: string
   /** `some`: any of `names`. */
   mode: 'auto' | 'none' | 'any' | 'some'
-  /** One name with `any` forces that tool; with `some` a subset may be called (`required`: must be). */
+  /** With `any`, one name forces that tool. With `some`, only these may be called (`required`: one must be). */
   names: readonly string[]
   required: boolean
 }
@@ -204,7 +204,7 @@ export interface ConversationSettings {
   presencePenalty: unknown
   seed: unknown
   stop: readonly string[]
-  /** How many answers; only 1 can be translated. */
+  /** The number of answers; only 1 can be translated. */
   count: number | null
   streamed: boolean
   /** Chat only: whether the client asked for usage at the end of a stream. */
@@ -215,14 +215,14 @@ export interface ConversationSettings {
   logprobs: LogprobSettings | null
   serviceTier: string | null
   cacheKey: string | null
-  /** Of the whole request (Anthropic's top-level `cache_control`). */
+  /** For the whole request (Anthropic's top-level `cache_control`). */
   cacheMark: CacheMark | null
   /** `low`, `medium`, `high` (OpenAI). */
   verbosity: string | null
   metadata: unknown
-  /** Responses: what the client wrote; null: nothing, and the SDK's default is true. */
+  /** Responses: what the client wrote; null: nothing, which the SDK takes as true. */
   store: boolean | null
-  /** Chat: the client brings sealed reasoning back, and has asked for it. */
+  /** Chat: the client asked for sealed reasoning, and sends it back. */
   carriesReasoning?: boolean
 }
 
@@ -230,7 +230,7 @@ export interface OutputFormat {
   path: string
   kind: 'schema' | 'json'
   name: string | null
-  /** OpenAI's: what the answer is for. */
+  /** OpenAI's: the purpose of the answer. */
   description?: string
   schema: unknown
   strict: boolean | null
@@ -238,11 +238,11 @@ export interface OutputFormat {
 
 export interface ReasoningSettings {
   path: string
-  /** OpenAI's words; null where the client gave a budget, or only says whether. */
+  /** In OpenAI's words; null: the client gave a budget, or only says whether to reason. */
   effort: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null
-  /** Tokens; -1: as the model decides. */
+  /** Tokens; -1: the model decides. */
   budget: number | null
-  /** Whether the client wants to see it; null: it did not say. */
+  /** Whether the client wants to see the reasoning; null: it did not say. */
   visible: boolean | null
   /** Responses: the client asked for `encrypted_content` and can carry it. */
   encrypted: boolean
@@ -251,7 +251,7 @@ export interface ReasoningSettings {
 /** The client wants the probabilities of the tokens of the answer. */
 export interface LogprobSettings {
   path: string
-  /** Of how many others in place of each; null: of none. */
+  /** How many alternatives for each token; null: none. */
   top: number | null
 }
 

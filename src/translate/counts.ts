@@ -2,7 +2,7 @@ import type { FormatName } from '../core/format.ts'
 import { asObject, type JsonObject } from '../core/json-value.ts'
 import { countOf } from './json.ts'
 
-/** What the call that counts takes of a request of its format. Chat has no such call. */
+/** The members of a request that the format's call for counting tokens accepts. Chat has no such call. */
 const counted: Readonly<Record<FormatName, readonly string[]>> = {
   chat: [],
   responses: ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text'],
@@ -10,7 +10,7 @@ const counted: Readonly<Record<FormatName, readonly string[]>> = {
   generate: ['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'],
 }
 
-/** A request of the format as the call that counts its tokens has it. `wrapped`: Gemini's own API wants it within another object. */
+/** A request in the form for counting its tokens. `wrapped`: Gemini's own API wants it inside another object. */
 export function writeCountRequest(
   format: FormatName,
   request: JsonObject,
@@ -21,14 +21,14 @@ export function writeCountRequest(
   return wrapped === null ? body : { generateContentRequest: { model: `models/${wrapped.model}`, ...body } }
 }
 
-/** The request of which the tokens are to be counted. */
+/** The request whose tokens are to be counted. */
 export function readCountRequest(format: FormatName, body: JsonObject): JsonObject {
   const inner =
     format === 'generate' ? (asObject(body.generateContentRequest) ?? asObject(body.generate_content_request)) : null
   return inner ?? body
 }
 
-/** Null: it is no count. */
+/** Null: the answer contains no count. */
 export function readCount(format: FormatName, answer: JsonObject): number | null {
   return countOf(format === 'generate' ? answer.totalTokens : answer.input_tokens)
 }

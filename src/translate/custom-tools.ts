@@ -2,12 +2,12 @@ import { asObject, asText, type JsonObject } from '../core/json-value.ts'
 import type { Conversation, Tool } from './conversation.ts'
 
 /**
- * Custom (freeform) tools take plain text. Formats without them get a function with this one string, and the text is taken out of the
- * calls that come back.
+ * Custom (freeform) tools take plain text. Formats without them get a function with this one string parameter, and the text is extracted
+ * from the calls.
  */
 const member = 'input'
 
-/** The function's parameters. A grammar cannot be enforced there; the model can still read it. */
+/** The function's parameters. A grammar cannot be enforced there, but the model can still read it. */
 export function customToolSchema(tool: Tool): JsonObject {
   const grammar = asText(asObject(flatGrammar(tool.grammar))?.definition)
   const described = 'The whole input of the tool, as plain text.'
@@ -20,29 +20,29 @@ export function customToolSchema(tool: Tool): JsonObject {
   }
 }
 
-/** The format of a custom tool as Responses has it: chat has the grammar one level deeper. */
+/** The format of a custom tool in Responses; chat has the grammar one level deeper. */
 export function flatGrammar(format: unknown): unknown {
   const grammar = asObject(asObject(format)?.grammar)
   return grammar === null ? format : { type: 'grammar', ...grammar }
 }
 
-/** The same as chat has it. */
+/** The format as chat has it. */
 export function nestedGrammar(format: unknown): unknown {
   const { type, ...grammar } = asObject(format) ?? {}
   return type === 'grammar' && grammar.grammar === undefined ? { type, grammar } : format
 }
 
-/** The function's arguments, as JSON text. */
+/** The function's arguments as JSON text. */
 export function wrapCustomInput(text: string): string {
   return JSON.stringify({ [member]: text })
 }
 
-/** The names of the client's custom tools: calls of these are written as calls of custom tools. */
+/** The names of the client's custom tools: calls to these are written as calls of custom tools. */
 export function customToolNames({ tools }: Conversation): ReadonlySet<string> {
   return new Set(tools.filter(({ kind }) => kind === 'custom').map(({ name }) => name))
 }
 
-/** The text in a function's arguments. Models do not always keep to the schema: what is no such object is the text itself. */
+/** The text in a function's arguments. Models do not always keep to the schema: anything but such an object is the text itself. */
 export function unwrapCustomInput(json: string): string {
   const value = parse(json)
   if (typeof value === 'string') return value
@@ -66,18 +66,18 @@ const opening = /^\s*\{\s*"input"\s*:\s*"/
 
 const longestOpening = 1024
 
-/** Takes a custom tool's text out of arguments that arrive in pieces, and passes it on as it comes. */
+/** Extracts a custom tool's text from arguments that arrive in pieces, and passes it on as it arrives. */
 export class CustomInputDecoder {
   #json = ''
-  /** Where decoding goes on, once the string has begun; -1: not yet. */
+  /** Where decoding continues once the string has begun; -1: it has not. */
   #at = -1
   #ended = false
 
-  /** What is certain by now. */
+  /** Returns the text that is certain so far. */
   push(piece: string): string {
     this.#json += piece
     if (this.#at < 0) {
-      // Arguments that begin with more than white space and the name are not of this form.
+      // Arguments that begin with anything but white space and the name do not have this form.
       const found = this.#json.length > longestOpening + piece.length ? null : opening.exec(this.#json)
       if (found === null) return ''
       this.#at = found[0].length
@@ -85,7 +85,7 @@ export class CustomInputDecoder {
     return this.#decode()
   }
 
-  /** The rest, when no more pieces come: nothing, unless the arguments had another form. */
+  /** The rest when no more pieces arrive: nothing, unless the arguments had another form. */
   end(): string {
     return this.#at < 0 && this.#json !== '' ? unwrapCustomInput(this.#json) : ''
   }
@@ -102,7 +102,7 @@ export class CustomInputDecoder {
       text += character === '\\' ? decodeEscape(taken) : taken
       this.#at += length
     }
-    // What is decoded goes: each piece would be joined to all before it.
+    // Decoded text is removed, or each piece would be joined to all before it.
     this.#json = this.#json.slice(this.#at)
     this.#at = 0
     return text
@@ -114,7 +114,7 @@ export class CustomInputDecoder {
     return at - this.#at
   }
 
-  /** 0 while it is incomplete. */
+  /** 0: it is incomplete. */
   #escapeLength(): number {
     const length = this.#json[this.#at + 1] === 'u' ? 6 : 2
     return this.#at + length <= this.#json.length ? length : 0

@@ -3,8 +3,7 @@ import type { MediaSource } from './conversation.ts'
 const beginning = /^data:([^;,]*)((?:;[^;,]*)*),/
 
 /**
- * `data:image/png;base64,…` as data, anything else as a URL. `bare`: the type of text that is base64 without a prefix, where a format
- * allows it.
+ * Reads `data:image/png;base64,…` as data, anything else as a URL. `bare`: the type of base64 without a prefix, if the format allows that.
  */
 export function readDataUrl(text: string, bare?: string): MediaSource {
   const found = beginning.exec(text.slice(0, 256))

@@ -1,6 +1,6 @@
 import type { FormatName } from '../core/format.ts'
 
-/** When a field that arrives is lost all the same, or changed. By target, or at each. */
+/** When a field that normally arrives is lost or changed all the same, for all targets or by target. */
 type ArrivalCondition = string | Partial<Record<FormatName, string>>
 
 const signed = 'what nobody or another provider has signed stays behind'
@@ -26,8 +26,8 @@ const mark = { chat: servers, responses: servers, messages: marks }
 const schema = { messages: unenforced, generate: unenforced }
 
 /**
- * Fields that the tables of losses (`losses.ts`) say arrive, and when they do not: it depends on the model, the server or the value. Each loss
- * is listed on the record; this is for who looks beforehand.
+ * Fields that the tables of losses (`losses.ts`) say arrive, and when they do not, which depends on the model, the server or the value.
+ * Actual losses are listed on the record; this table is for looking them up in advance.
  */
 const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCondition>>>> = {
   chat: {
@@ -158,7 +158,7 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
   },
 }
 
-/** When a field that arrives does not; null: it always does. */
+/** When a field that normally arrives does not; null: it always does. */
 export function conditionOf(from: FormatName, field: string, to: FormatName): string | null {
   const condition = conditions[from][field]
   return typeof condition === 'string' ? condition : (condition?.[to] ?? null)

@@ -2,16 +2,16 @@ import { bytesPerToken } from '../core/estimated-tokens.ts'
 import type { Conversation, MediaPart, Part, TextPart } from './conversation.ts'
 import { type DocumentPiece, fullLength } from './json.ts'
 
-/** Of an image of the usual size, in the vendors' own rules of thumb. */
+/** For an image of usual size, by the vendors' own rules of thumb. */
 const imageTokens = 1600
-/** A page of a document, or a second of sound, has some 40 KB of base64 for each 1,000 tokens. */
+/** For a document page or a second of sound, about 40 KB of base64 for each 1,000 tokens. */
 const fileBytesPerToken = 40
-/** What stands around each turn and each tool. */
+/** What surrounds each turn and each tool. */
 const frameTokens = 4
-/** Too low is the worse error: a client that trusts it exceeds the model's context. */
+/** Too low is the worse error: a client that relies on it would exceed the model's context. */
 const margin = 1.05
 
-/** About how many tokens a request has for whatever model: all that is sent counts. `pieces`: long texts that were cut out of it. */
+/** An estimate of a request's tokens for any model; everything that is sent counts. `pieces`: long texts that were cut out of it. */
 export function estimateRequest({ turns, tools, settings }: Conversation, pieces: readonly DocumentPiece[]): number {
   let bytes = 0
   let tokens = frameTokens * (turns.length + tools.length)

@@ -3,15 +3,15 @@ import type { Conversation, MediaPart, Part } from './conversation.ts'
 import { readsAddress } from './generate/write-media.ts'
 import { modelFacts } from './model-facts.ts'
 
-/** A target by which it is decided whether it reads addresses itself. */
+/** The facts about a target that decide whether it fetches URLs itself. */
 export interface MediaTarget {
   format: FormatName
   model: string
-  /** A cloud's own form of Anthropic's API, which reads none. */
+  /** A cloud's own form of Anthropic's API, which fetches none. */
   hosted: boolean
 }
 
-/** Images and documents of which the provider needs the bytes, by their addresses. */
+/** URLs of images and documents whose bytes the provider needs. */
 export function listAddresses({ turns }: Conversation, target: MediaTarget): Map<string, MediaPart> {
   const found = new Map<string, MediaPart>()
   const look = (part: Part): void => {
@@ -23,14 +23,14 @@ export function listAddresses({ turns }: Conversation, target: MediaTarget): Map
   return found
 }
 
-/** OpenAI reads addresses of images in chat, and all addresses in responses; Anthropic's own API reads all. */
+/** OpenAI fetches images in chat, and all URLs in Responses; Anthropic's own API fetches all. */
 function needsBytes(part: MediaPart, { format, model, hosted }: MediaTarget): boolean {
   if (part.source.kind !== 'url' || format === 'responses') return false
   if (format === 'chat') return part.kind === 'file'
   return format === 'messages' ? hosted : !readsAddress(part.source, modelFacts(model))
 }
 
-/** The conversation with what was found at addresses, as base64. */
+/** The conversation with the fetched media in place, as base64. */
 export function placeMedia(
   conversation: Conversation,
   found: ReadonlyMap<string, { type: string; data: string }>,

@@ -1,21 +1,21 @@
 import type { FormatName } from '../core/format.ts'
 
 /**
- * What becomes of a member at a target of another format. `kept`: it says the same there. `mapped`: by another name or form, with the
- * same meaning. `approximated` and `dropped`: a loss. `refused`: its loss would change the meaning or the safety of the answer.
- * `ignored`: it has no effect on the answer, and nothing is said.
+ * What becomes of a member at a target of another format. `kept`: it means the same there. `mapped`: it has another name or form with the
+ * same meaning. `approximated` and `dropped`: a loss. `refused`: its loss would change the meaning or the safety of the answer. `ignored`:
+ * it does not affect the answer, and its loss is not reported.
  */
 export type Fate = 'kept' | 'mapped' | 'approximated' | 'dropped' | 'refused' | 'ignored'
 
 export interface FieldRow {
-  /** By target. A target that is not named: `otherwise`. */
+  /** By target; `otherwise` for targets that are not listed. */
   to?: Partial<Record<FormatName, Fate>>
   otherwise: Fate
-  /** For refusals and the page of losses: why, as half a sentence. */
+  /** Why, as half a sentence, for refusals and the page of losses. */
   why?: string
-  /** Values that ask for nothing, so that losing them is no loss (`n: 1`). Null is always one. */
+  /** Values that ask for nothing, so that dropping them is no loss (`n: 1`). Null is always one. */
   harmless?: readonly unknown[]
-  /** Where it is another than that of the name (`member-types.ts`); '': any. */
+  /** The member's type, if it is not the usual one for the name (`member-types.ts`); '': any. */
   type?: string
 }
 
@@ -26,7 +26,7 @@ export const mapped: FieldRow = { otherwise: 'mapped' }
 export const dropped: FieldRow = { otherwise: 'dropped' }
 export const ignored: FieldRow = { otherwise: 'ignored' }
 
-/** Arrives, and has another type than its name says. */
+/** Arrives, but has another type than usual for its name. */
 export function typed(type: string): FieldRow {
   return { ...mapped, type }
 }
@@ -35,22 +35,22 @@ export function refused(why: string, harmless?: readonly unknown[]): FieldRow {
   return { otherwise: 'refused', why, ...(harmless && { harmless }) }
 }
 
-/** Of what the model thinks, where a client asks to see it. */
+/** For reasoning, if a client asks to see it. */
 export const shownUnasked = "listed at OpenAI's chat, which shows none; others show it unasked"
 
-/** Of probabilities of tokens, which all formats have but Anthropic's. */
+/** For token probabilities, which all formats except Anthropic's have. */
 export const logprobsRow = {
   to: { messages: 'refused' },
   otherwise: 'mapped',
   why: 'it gives no probabilities of tokens',
 } as const satisfies FieldRow
 
-/** Of texts at which an answer ends, which OpenAI's Responses do not have. */
+/** For stop sequences, which OpenAI's Responses do not have. */
 export const stopRow = {
   to: { responses: 'refused' },
   otherwise: 'mapped',
   harmless: [[], ['']],
-  why: 'without its stop sequences the answer would go on',
+  why: 'without its stop sequences the answer would continue',
 } as const satisfies FieldRow
 
 /** The same rows below another member. */

@@ -1,6 +1,6 @@
 import { ownValue } from '../core/own-value.ts'
 
-/** By the types that OpenAI reads: it tells the type of a file by the end of its name, and refuses one without. */
+/** The file types that OpenAI accepts: it recognises them by the extension, and rejects names without one. */
 const endings: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'application/json': 'json',
@@ -16,13 +16,13 @@ const endings: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
 }
 
-/** A title is no file name yet. A type that has no row here: the name as it is. */
+/** Adds the extension to a name or title. For a type that has no row here, the name stays. */
 export function fileNameFor(type: string, name: string): string {
   const ending = ownValue(endings, type)
   return ending === undefined || name.toLowerCase().endsWith(`.${ending}`) ? name : `${name}.${ending}`
 }
 
-/** Of a file that is said in base64 alone. Clients mean a PDF, unless the name says otherwise. */
+/** The type of a file that is given as base64 alone: a PDF, unless the name says otherwise. */
 export function typeForName(name: string | null): string {
   const found = Object.entries(endings).find(([, ending]) => name?.toLowerCase().endsWith(`.${ending}`))
   return found?.[0] ?? 'application/pdf'

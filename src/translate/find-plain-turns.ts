@@ -1,24 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import { type PlainForms, PlainTurns } from './plain-turns.ts'
 
-/** Fewer are not worth a piece of their own. */
+/** Shorter runs are not worth a piece of their own. */
 const leastTurns = 4
 
 const [quote, backslash, comma, space] = [0x22, 0x5c, 0x2c, 0x20]
-/** After a backslash: what is written in the same way again. */
+/** Characters that JSON writes after a backslash in only one way. */
 const plainEscapes = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)))
 
-/** Plain turns and where they stand. */
+/** Plain turns, and where they are. */
 export interface FoundTurns {
   turns: PlainTurns
-  /** In the list. */
+  /** In the list of messages. */
   index: number
   /** In the bytes. */
   start: number
   end: number
 }
 
-/** Of each message in a row where its text begins and ends, and how many escapes it has. One for all: it is filled in one go. */
+/**
+ * For each message in a run: where its text begins and ends, and its number of escapes. Allocated once, since a run is filled in one go.
+ */
 class TextRow {
   #numbers = new Uint32Array(3 * 256)
 
@@ -49,17 +51,17 @@ class TextRow {
 
 const row = new TextRow()
 
-/** Finds plain turns while somebody walks through the document, which is asked of each message whether it is one. */
+/** Finds runs of plain turns while the document is scanned; the scanner asks it about each message. */
 export class PlainTurnFinder {
   readonly #bytes: Buffer
   readonly #forms: PlainForms
   readonly #found: FoundTurns[] = []
-  /** Of the messages in a row: of which pair of frames they are, whether the last one was an answer, and how many there are. */
+  /** For the messages in the run: the pair of frames they have, whether the last one was an answer, and how many there are. */
   #pair = -1
   #endsInAnswer = false
   #count = 0
   #firstIndex = 0
-  /** Behind the last one. */
+  /** The index after the last one. */
   #end = -1
 
   constructor(bytes: Buffer, forms: PlainForms) {
@@ -67,13 +69,13 @@ export class PlainTurnFinder {
     this.#forms = forms
   }
 
-  /** What stands before a list at the top of the document says that it is the one of the messages. */
+  /** Whether the list that begins here, at the top of the document, is the list of messages. */
   isList(at: number): boolean {
     const before = this.#bytes.toString('latin1', Math.max(0, at - this.#forms.list.length - 5), at)
     return before.endsWith(`"${this.#forms.list}":`) || before.endsWith(`"${this.#forms.list}": `)
   }
 
-  /** The index behind the message at `at`, which is the one of `index` in its list; -1: it is no plain one. */
+  /** The index after the message at `at`, which has the given index in its list; -1: the message is not plain. */
   pass(at: number, index: number): number {
     if (this.#end >= 0 && this.#continues(at)) {
       const end = this.#passAs(at, this.#pair, !this.#endsInAnswer)
@@ -109,7 +111,7 @@ export class PlainTurnFinder {
     return this.#end
   }
 
-  /** The row of messages has ended: what is in it, without those that stay as neighbours, is found. */
+  /** The run has ended: records it, without the messages that stay as its neighbours. */
   finish(): void {
     if (this.#end < 0) return
     const count = this.#count
@@ -133,7 +135,7 @@ export class PlainTurnFinder {
     })
   }
 
-  /** None where a byte could be read in another way than it stands there. */
+  /** None if some byte could be read in another way. */
   get found(): readonly FoundTurns[] {
     this.finish()
     return this.#found.length > 0 && isUtf8(this.#bytes) ? this.#found : []
@@ -145,10 +147,12 @@ function hasBytes(bytes: Buffer, at: number, wanted: Buffer): boolean {
   return true
 }
 
-/** Of the text that was passed last. */
+/** Of the last text that was passed. */
 let escapes = 0
 
-/** The index of the quote that ends a text, which is written again as it stands there; -1: it is not, or has no letter to begin with. */
+/**
+ * The index of the quote that ends a text, if writing it again gives the same bytes; -1: it would not, or the text does not begin visibly.
+ */
 function passText(bytes: Buffer, start: number): number {
   escapes = 0
   if (!beginsVisibly(bytes, start)) return -1
@@ -164,12 +168,12 @@ function passText(bytes: Buffer, start: number): number {
   return -1
 }
 
-/** Providers refuse texts of white space only: one that begins with a letter, a sign or a quote is none. */
+/** Providers reject texts of white space only; a text that begins with a visible character is none. */
 function beginsVisibly(bytes: Buffer, at: number): boolean {
   const [first = 0, second = 0] = [bytes[at], bytes[at + 1]]
   if (first === backslash) return second === quote || second === backslash
   if (first < 0x7f) return first > space && first !== quote
-  // The spaces beyond ASCII begin with these.
+  // UTF-8 spaces begin with these bytes.
   if (first === 0xe3) return second !== 0x80
   return first > 0xc2 && first !== 0xe1 && first !== 0xe2 && first !== 0xef
 }

@@ -1,6 +1,6 @@
 import type { Tool } from './conversation.ts'
 
-/** Anthropic's own tools that the client runs: what they look like is only said to Claude. */
+/** Anthropic's own tools that the client runs: only Claude knows their definitions. */
 const ofClient = /^(?:bash|text_editor|memory|computer)_/
 
 /** Why a tool that only one vendor has is refused at another. */

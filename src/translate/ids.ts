@@ -4,14 +4,14 @@ import type { Conversation, Tool } from './conversation.ts'
 
 /** Ids of calls that providers of a format accept. Generate needs none. */
 const accepted: Readonly<Record<FormatName, RegExp>> = {
-  // Some compatible servers give out ids such as `functions.read:0`, and want them back.
+  // Some compatible servers use ids such as `functions.read:0`, and expect them back.
   chat: /^[\x21-\x7e]{1,40}$/,
   responses: /^[\w-]{1,64}$/,
   messages: /^[\w-]{1,64}$/,
   generate: /^[\x21-\x7e]{1,64}$/,
 }
 
-/** The same in a call and in its result, in every turn: ids that the provider accepts stay as they are. */
+/** The id in a call and in its result, the same in every turn. Ids that the provider accepts stay as they are. */
 export function callIdFor(format: FormatName, id: string): string {
   return accepted[format].test(id) ? id : `sp_${digest(id)}`.slice(0, 40)
 }
@@ -26,7 +26,7 @@ const toolNames: Readonly<Record<FormatName, RegExp>> = {
   generate: /^[A-Za-z_][\w.:-]{0,127}$/,
 }
 
-/** A tool's name as providers of the format accept it: what they refuse is shortened, and stays distinct. */
+/** A tool's name in a form that the format's providers accept: a name that they would reject is shortened, and stays unique. */
 export function toolNameFor(format: FormatName, name: string): string {
   if (toolNames[format].test(name)) return name
   const written = `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 48)}_${digest(name).slice(0, digestLength)}`
@@ -72,17 +72,17 @@ export function findTool({ tools }: Pick<Conversation, 'tools'>, name: string): 
   return NamedTools.of(tools).byName.get(name)
 }
 
-/** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */
+/** OpenAI accepts 64 characters. A longer id, as agents send them, is replaced by a digest that still tells users apart. */
 export function endUserFor(endUser: string): string {
   return endUser.length > 64 ? mintId('user_', endUser) : endUser
 }
 
-/** An id where the source has none: the same seed gives the same id. */
+/** An id for something that has none: the same seed gives the same id. */
 export function mintId(prefix: string, ...seed: readonly (string | number)[]): string {
   return `${prefix}${digest(seed.join('\n')).slice(0, 24)}`
 }
 
-/** An answer's id in the client's format. `id`: the provider's, whose own prefix goes. */
+/** An answer's id in the client's format. `id`: the provider's, whose prefix is removed. */
 export function answerId(prefix: string, id: string, requestId: string): string {
   const bare = id.replace(/^(?:chatcmpl|msg|resp|gen|cmpl)[-_]/, '')
   return /^[\w-]{8,64}$/.test(bare) ? `${prefix}${bare}` : mintId(prefix, id, requestId)

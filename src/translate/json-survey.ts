@@ -2,19 +2,19 @@ import { passString } from '../core/json-text.ts'
 import { isSpace } from '../core/json-walk.ts'
 import type { PlainTurnFinder } from './find-plain-turns.ts'
 
-/** What is known of a document before it is parsed, by one look at its bytes. */
+/** What one pass over the bytes tells about a document before it is parsed. */
 export interface JsonSurvey {
   /** As far as it looked. */
   values: number
   /** More values than any real request has. Each costs a multiple of its bytes in memory and time. */
   tooMany: boolean
-  /** Deeper than any request: it is read by recursion, which ends where what is made of it could not be written either. */
+  /** Nested deeper than any real request. Such a document is parsed recursively, which fails where writing it would fail too. */
   isDeep: boolean
-  /** It has a number that would be written in another way than it stands there. */
+  /** Contains a number that would be written in another form. */
   hasOddNumber: boolean
 }
 
-/** Deeper than any request. */
+/** Deeper than any real request. */
 const usualDepth = 1000
 export const mostValues = 200_000
 /** A message that is passed has its own and its members. */
@@ -24,8 +24,8 @@ const [quote, comma, minus, nine, zero] = [0x22, 0x2c, 0x2d, 0x39, 0x30]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Does not check the grammar; of what is no JSON it may say anything. Looks no further than its answer depends on it. `finder` is asked
- * of each message, and what it passes is looked at no more.
+ * Does not check the grammar: for invalid JSON the result is arbitrary. Stops as soon as the result is certain. `finder` is asked about
+ * each message, and the messages that it passes are skipped.
  */
 export function surveyJson(bytes: Buffer, finder: PlainTurnFinder | null = null): JsonSurvey {
   const survey: JsonSurvey = { values: 0, tooMany: false, isDeep: false, hasOddNumber: false }
@@ -80,7 +80,7 @@ function endOfNumber(bytes: Buffer, start: number): number {
   return end
 }
 
-/** Whole numbers of less digits are written as they stand, but for `-0`. */
+/** Integers with fewer digits are written in the same form, except `-0`. */
 const plainDigits = 15
 const longestNumber = 4096
 

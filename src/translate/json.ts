@@ -6,7 +6,7 @@ import { type FoundTurns, PlainTurnFinder } from './find-plain-turns.ts'
 import { type JsonSurvey, surveyJson } from './json-survey.ts'
 import { PlainTurns, plainForms, ReframedTurns } from './plain-turns.ts'
 
-/** What Node's JSON can do and TypeScript's library does not know yet. */
+/** A feature of JSON in Node that TypeScript's library does not declare yet. */
 interface LosslessJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
   rawJSON(text: string): object
@@ -20,26 +20,26 @@ function isLossless(json: object): json is LosslessJson {
 /** A document without its long texts and plain turns, which are put back when it is written. */
 export interface JsonDocument {
   value: JsonObject
-  /** What was cut out, as it stood. */
+  /** The bytes that were cut out. */
   pieces: readonly DocumentPiece[]
 }
 
 export type DocumentPiece = Buffer | PlainTurns
 
-/** A part of what is written. */
+/** A part of a document to be written. */
 export type WrittenPiece = Buffer | ReframedTurns | string
 
-/** Texts at least as long (files in base64) are never decoded, where they have no escapes. */
+/** Texts at least this long (files in base64) are never decoded, unless they contain escapes. */
 const longText = 64 * 1024
-/** Of a long text so much stays, so that its beginning can be read (`data:image/png;base64,`). */
+/** How much of a long text stays, so that its beginning can be read (`data:image/png;base64,`). */
 const keptText = 512
 
 /**
- * What stands in for a piece. Nobody outside of the process can write it, since it holds a number that is drawn at every start; it never
- * leaves the process.
+ * Stands for a piece that was cut out. Nobody outside the process can write it: it contains a number drawn at each start, and never leaves
+ * the process.
  */
 const mark = `\u0001${randomUUID()}`
-// A run of backslashes is looked at once: only its first can begin a mark.
+// In a run of backslashes only the first one is tried, since only there a mark can begin.
 const markInText = new RegExp(`(?<!\\\\)\\\\+u0001${mark.slice(1)}([cu])(\\d+)\\.`)
 const markOfJson = new RegExp(`"\\\\u0001${mark.slice(1)}j([\\w-]*)"`)
 const markOfTurns = new RegExp(`"\\\\u0001${mark.slice(1)}t(\\d+)\\.(\\w+)"`)
@@ -89,7 +89,7 @@ function keepNumber(_: string, value: unknown, { source }: { source?: string }):
   return isLossless(JSON) ? JSON.rawJSON(source) : value
 }
 
-/** Of a number that was read, whatever its text. Null for anything else. */
+/** The value of a parsed number. Null for anything else. */
 export function numberOf(value: unknown): number | null {
   if (typeof value === 'number') return value
   return isLossless(JSON) && JSON.isRawJSON(value) ? Number(value.rawJSON) : null
@@ -101,12 +101,12 @@ export function countOf(value: unknown): number | null {
   return isCount(number) ? number : null
 }
 
-const notJson = fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
+const notJson = fault('invalid_request', 'The body is not a JSON object, or is nested too deeply.')
 const tooManyValues = fault('request_too_large', 'The body has too many values to be translated for its provider.')
 
 /**
- * Of a request's body, whose plain turns in the client's `format` stand in its list as one element; of an answer's the fault only says
- * that it cannot be read.
+ * Parses a body. In a request, runs of plain turns in the client's `format` are a single element of the list. In an answer, the fault only
+ * says that it cannot be read.
  */
 export function readDocument(bytes: Buffer, format: FormatName | null = null): JsonDocument | Fault {
   const finder = format === null ? null : new PlainTurnFinder(bytes, plainForms[format])
@@ -127,7 +127,7 @@ function readSurveyed(bytes: Buffer, survey: JsonSurvey): JsonDocument | null {
   return value === null ? null : { value, pieces }
 }
 
-/** With a text in place of each that nobody else can write. */
+/** Replaces each run by a mark, which nobody else can write. */
 function withoutTurns(bytes: Buffer, found: readonly FoundTurns[]): Buffer {
   const kept: Buffer[] = []
   let from = 0
@@ -144,8 +144,8 @@ function placeOf({ number }: PlainTurns): string {
 }
 
 /**
- * Puts plain turns into their list. All others keep their index, and where there is nothing, the list has holes. False: the list is
- * another one than was looked at, since its name stands there twice.
+ * Puts plain turns into their list. All other elements keep their index, so the list has holes. False: the list that was found is not the
+ * one that counts, since its name occurs twice.
  */
 function placeTurns(value: JsonObject, list: string, found: readonly FoundTurns[]): boolean {
   const read = value[list]
@@ -163,7 +163,7 @@ function placeTurns(value: JsonObject, list: string, found: readonly FoundTurns[
   return true
 }
 
-/** `value` may hold texts and values of the document, in any order, as often as it likes. */
+/** `value` may contain texts and values of the document, in any order and any number of times. */
 export function writeDocument(value: JsonObject, pieces: readonly DocumentPiece[] = []): Buffer {
   return joinPieces(writePieces(value, pieces))
 }
@@ -182,7 +182,7 @@ function toBuffer(piece: WrittenPiece): Buffer {
   return bytes
 }
 
-/** The same, not yet joined: files in it are not copied, and its texts not yet encoded. */
+/** The same in pieces: files are not copied, and texts not encoded yet. */
 export function writePieces(value: JsonObject, pieces: readonly DocumentPiece[] = []): readonly WrittenPiece[] {
   return fill(JSON.stringify(value), pieces)
 }
@@ -194,7 +194,7 @@ function fill(text: string, pieces: readonly DocumentPiece[]): readonly WrittenP
   for (const found of text.matchAll(anyMark)) {
     const { index, 1: form, 2: piece, 3: json, 4: turns, 5: format, 6: beginning, 7: rest } = found
     written.push(text.slice(from, index))
-    // A value that was embedded may have long texts of its own.
+    // An embedded value may itself contain long texts.
     if (json !== undefined) written.push(...fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
     else if (turns !== undefined) written.push(plainText(pieces, Number(turns), format as FormatName))
     else if (beginning !== undefined) written.push(decodedText(beginning, pieces[Number(rest)]))
@@ -219,24 +219,24 @@ function decodedText(beginning: string, rest: DocumentPiece | undefined): string
   return JSON.stringify(Buffer.from(base64, 'base64').toString('utf8'))
 }
 
-/** What is said in base64, as the text that it is. Of a long one it may stand in what `writeDocument` gets, but in no text. */
+/** Decodes base64 to a text. If it was long, the result may be used as a value in `writeDocument`, but not inside another text. */
 export function decodeText(base64: string): string {
   return isWhole(base64) ? Buffer.from(base64, 'base64').toString('utf8') : `${mark}b${base64}`
 }
 
-/** An element of a list that is written as these turns are in `format`: as several elements. */
+/** An element of a list that is written as these turns, in `format`, so as several elements. */
 export function embedTurns(turns: PlainTurns, format: FormatName): string {
   return `${placeOf(turns)}.${format}`
 }
 
-/** Whether all of a text is there: of a long one only the beginning is. */
+/** Whether the text is complete: of a long one only the beginning is. */
 export function isWhole(text: string): boolean {
   return !text.includes(mark)
 }
 
 const marksOfText = new RegExp(`${mark}[cu](\\d+)\\.`, 'g')
 
-/** In bytes, with what was cut out. */
+/** Its length in bytes, including what was cut out. */
 export function fullLength(text: string, pieces: readonly DocumentPiece[]): number {
   const length = Buffer.byteLength(text)
   if (pieces.length === 0 || isWhole(text)) return length
@@ -248,8 +248,8 @@ function lengthOf(piece: DocumentPiece | undefined): number {
 }
 
 /**
- * Base64 in the alphabet that all providers read, of one that may be in the alphabet for URLs (Google's SDK for Python writes it so). What
- * was cut out of it is written in the same way.
+ * Converts base64 from the URL alphabet, which Google's SDK for Python uses, to the one that all providers accept. Applies to cut-out text
+ * as well.
  */
 export function standardBase64(text: string): string {
   const cut = text.indexOf(mark)
@@ -261,7 +261,7 @@ function toStandard(base64: string): string {
   return base64.replaceAll('-', '+').replaceAll('_', '/')
 }
 
-/** A value that is written as this text, which is JSON. It may stand in what `writeDocument` gets, but in no text. */
+/** A value that is written as this JSON text. It may be used as a value in `writeDocument`, but not inside another text. */
 export function embedJson(text: string): string {
   return `${mark}j${Buffer.from(text).toString('base64url')}`
 }
@@ -272,7 +272,7 @@ function cutLongTexts(bytes: Buffer): { text: string; pieces: readonly Buffer[] 
   const pieces: Buffer[] = []
   let from = 0
   for (const { start, end } of longTexts(bytes)) {
-    // The cut may fall into the midst of a character of several bytes.
+    // The cut must not split a multi-byte character.
     let cut = start + keptText
     while (cut < end && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut++
     texts.push(bytes.toString('utf8', from, cut), `\\u0001${mark.slice(1)}c${pieces.length}.`)
@@ -283,7 +283,7 @@ function cutLongTexts(bytes: Buffer): { text: string; pieces: readonly Buffer[] 
   return { text: texts.join(''), pieces }
 }
 
-/** A long text has one of these blocks without a quotation mark: most bodies are known by a few searches to have none. */
+/** Every long text contains one of these blocks without a quote, so a few searches show that most bodies have none. */
 function mayHoldLongText(bytes: Buffer): boolean {
   const block = longText / 2
   for (let at = 0; at + block <= bytes.length; at += block) {
@@ -293,7 +293,7 @@ function mayHoldLongText(bytes: Buffer): boolean {
   return false
 }
 
-/** The insides of long strings without escapes: they mean the same at any depth of strings within strings. */
+/** The contents of long strings without escapes. They mean the same at any depth of strings within strings. */
 function* longTexts(bytes: Buffer): Generator<{ start: number; end: number }> {
   let escaped = -1
   let at = bytes.indexOf(quote)

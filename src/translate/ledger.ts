@@ -5,7 +5,7 @@ import type { SeenField } from './conversation.ts'
 import { mostValues } from './json-survey.ts'
 import { fateOf } from './losses.ts'
 
-/** Losses of one request at one target. */
+/** The losses of one request at one target. */
 export class Ledger {
   readonly from: FormatName
   readonly to: FormatName
@@ -25,7 +25,7 @@ export class Ledger {
     this.#namesWritten = namesWritten
   }
 
-  /** Members without a counterpart are lost, or refused, as the table says. */
+  /** Handles members without a counterpart: they are lost or refused, as the table says. */
   settle(seen: readonly SeenField[]): void {
     for (const { field, path } of seen) {
       const { fate, why } = fateOf(this.from, field, this.to)
@@ -34,7 +34,7 @@ export class Ledger {
     }
   }
 
-  /** Something that the client wrote does not reach the provider, or not as it was. */
+  /** Something that the client wrote does not reach the provider, or not unchanged. */
   lose(path: string): void {
     const written = ownValue(this.#namesWritten, path) ?? path
     this.#losses.add(written)
@@ -42,12 +42,12 @@ export class Ledger {
       this.refuse(path, `${written} would be lost, and this route is strict`)
   }
 
-  /** Whether or not it is lost, nobody would be refused for it. */
+  /** Even a strict route accepts this loss. */
   accept(path: string): void {
     this.#accepted.add(path)
   }
 
-  /** Its loss would change what the answer means. The first refusal is the one that counts. */
+  /** Losing it would change the meaning of the answer. The first refusal counts. */
   refuse(path: string, why: string): void {
     this.#refused ??= fault('not_translatable', `This request cannot be translated for the provider: ${why}.`, {
       param: ownValue(this.#namesWritten, path) ?? path,

@@ -8,7 +8,7 @@ interface AskedMembers {
   /** Whether the client asks for them, and where it says so. */
   asked: boolean
   path: string
-  /** How many others it wants, which asks for them as well. */
+  /** The number of alternatives that it asks for, which implies that it wants probabilities. */
   top: unknown
   topPath: string
 }
@@ -19,7 +19,7 @@ export function readAsked({ asked, path, top, topPath }: AskedMembers): LogprobS
   return { path: asked ? path : topPath, top: count }
 }
 
-/** Of both OpenAI formats. Undefined: there are none. */
+/** From either OpenAI format. Undefined: none. */
 export function readLogprobs(value: unknown): readonly TokenLogprob[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return
   return value.map((one) => {
@@ -41,12 +41,12 @@ function asList(value: unknown): readonly unknown[] | null {
   return Array.isArray(value) ? value : null
 }
 
-/** Null where the token is a part of a character, so that its text does not say what it is. */
+/** Null if the token is a part of a character, so that its text does not determine its bytes. */
 export function bytesOf(token: string): readonly number[] | null {
   return token.includes('\ufffd') ? null : [...Buffer.from(token)]
 }
 
-/** A server with OpenAI's API that is not OpenAI's own may not know them. */
+/** A server with OpenAI's API other than OpenAI's own may not have them. */
 export function refusesLogprobs(asked: LogprobSettings, { logprobs }: TranslationTarget, ledger: Ledger): boolean {
   if (!logprobs) ledger.refuse(asked.path, 'this provider may not give probabilities of tokens')
   return !logprobs

@@ -5,7 +5,7 @@ import { generateFields } from './generate/fields.ts'
 import { messagesFields } from './messages/fields.ts'
 import { responsesFields } from './responses/fields.ts'
 
-/** The one table of losses: code, the page of losses and the tests read it. */
+/** The only table of losses, used by the code, the page of losses and the tests. */
 export const losses: Readonly<Record<FormatName, FieldTable>> = {
   chat: chatFields,
   responses: responsesFields,
@@ -13,7 +13,7 @@ export const losses: Readonly<Record<FormatName, FieldTable>> = {
   generate: generateFields,
 }
 
-/** A member that no row names is lost. */
+/** A member without a row is lost. */
 export function fateOf(from: FormatName, field: string, to: FormatName): { fate: Fate; why: string | null } {
   const row = losses[from][field]
   if (row === undefined) return { fate: 'dropped', why: null }

@@ -1,16 +1,16 @@
 import { asObject, type JsonObject } from '../core/json-value.ts'
 
-/** Members of an answer that nobody reads and that say something: clients of another format do not get them. */
+/** Members of an answer that are not read but say something: clients of another format do not get them. */
 export function lostMembers(object: JsonObject | null, read: ReadonlySet<string>): string[] {
   const lost: string[] = []
   for (const name in object) if (!read.has(name) && saysSomething(object[name])) lost.push(name)
   return lost
 }
 
-/** Words by which a filter says that it found nothing; the last is Vertex's. */
+/** Values by which a filter says that it found nothing; the last is Vertex's. */
 const nothingFound: ReadonlySet<unknown> = new Set(['safe', 'NEGLIGIBLE', 'HARM_SEVERITY_NEGLIGIBLE'])
 
-/** What filters found, by Azure's names and Google's: most say that there is nothing. */
+/** Whether a filter found anything, in Azure's and Google's words. Most findings say that there is nothing. */
 export function isFlagged(found: unknown): boolean {
   if (Array.isArray(found)) return found.some(isFlagged)
   const object = asObject(found)

@@ -1,6 +1,6 @@
 import { ownValue } from '../core/own-value.ts'
 
-/** First bytes in base64, by media type: what is said about a file is often wrong, and Anthropic refuses it then. */
+/** The first bytes in base64, by media type: declared types are often wrong, and Anthropic rejects those. */
 const beginnings: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -8,7 +8,7 @@ const beginnings: readonly (readonly [string, string])[] = [
   ['JVBERi0', 'application/pdf'],
 ]
 
-/** The type that the bytes show, else the one that is said. */
+/** The type that the bytes show, else the declared one. */
 export function sniffType(said: string, data: string): string {
   const found = beginnings.find(([beginning]) => data.startsWith(beginning))
   if (found !== undefined) return found[1]
@@ -25,11 +25,11 @@ export function namedText(name: string | undefined, text: string): string {
   return name === undefined ? text : `${name}\n\n${text}`
 }
 
-/** Why a file that is known by its id alone is refused. */
+/** Why a file that is only given by its id is refused. */
 export const storedFile = 'a stored file is only known to the provider that stores it'
 export const storedElsewhere = 'the file is stored at another provider; send its content'
 
-/** Videos that Google reads where they are. */
+/** Videos that Google reads from their URL. */
 export function isYouTube(url: string): boolean {
   return /^https:\/\/(?:www\.youtube\.com\/watch\?|youtu\.be\/)/.test(url)
 }
@@ -49,7 +49,7 @@ const types: Readonly<Record<string, string>> = {
   webm: 'video/webm',
 }
 
-/** Of what is at an address: what is said, else what its ending tells. */
+/** The type of what is at a URL: as declared, else by its extension. */
 export function typeOfAddress(url: string, said: string): string | undefined {
   if (said !== '') return said
   const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ''

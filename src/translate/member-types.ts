@@ -3,8 +3,8 @@ import { numberOf } from './json.ts'
 import { RequestError } from './request-fault.ts'
 
 /**
- * Which JSON a member may be, by its name; what is not here is checked where it is read, or passed on as it is. `t`: text, `n`: number,
- * `b`: true or false, `o`: object, `T`, `O`: list of these.
+ * The JSON type of a member, by its name. Others are checked where they are read, or passed on unchecked. `t`: text, `n`: number, `b`:
+ * boolean, `o`: object, `T`, `O`: lists of these.
  */
 const names = {
   t:
@@ -30,27 +30,27 @@ const types = new Map(
   Object.entries(names).flatMap(([type, all]) => all.split(' ').map((name) => [name, type] as const)),
 )
 
-/** '': any. */
+/** '': any type. */
 export function typeOfName(name: string): string {
   return types.get(name) ?? ''
 }
 
 const words: Readonly<Record<string, string>> = {
   t: 'text',
-  n: 'number',
-  b: 'boolean',
-  o: 'object',
-  T: 'list',
-  O: 'list',
+  n: 'a number',
+  b: 'a boolean',
+  o: 'an object',
+  T: 'a list',
+  O: 'a list',
 }
 
-/** Throws for a value that is not of the type: none is taken for one that was left out. */
+/** Throws for a value of another type: it must not be treated as if it had been left out. */
 export function checkType(value: unknown, type: string, path: () => string): void {
   if (value === null || value === undefined) return
   if (Array.isArray(value)) {
     const element = type.includes('O') ? 'o' : type.includes('T') ? 't' : null
     if (element !== null) {
-      // A list of messages has holes where plain ones are.
+      // A list of messages has holes where plain turns are.
       for (const [index, one] of value.entries())
         if (one !== undefined && kindOf(one) !== element) fail(element, `${path()}[${index}]`)
       return
@@ -68,5 +68,5 @@ function kindOf(value: unknown): string {
 
 function fail(type: string, path: string): never {
   const [first = '', other] = [...type].map((one) => words[one] ?? '')
-  throw new RequestError(path, `is ${other === undefined ? `no ${first}` : `neither ${first} nor ${other}`}`)
+  throw new RequestError(path, `is ${other === undefined ? `not ${first}` : `neither ${first} nor ${other}`}`)
 }

@@ -1,6 +1,6 @@
 /**
- * What models of a family accept, as data. A model that no row names is taken for the newest of its family, or for a plain model of no
- * family. Sources: wire/translate.md, sections 1, 2, 3, 5 and 6; wire/lanes.md, section 2.2.
+ * What the models of a family accept, as data. A model without a row counts as the newest of its family, or as a plain model of no family.
+ * Sources: wire/translate.md, sections 1, 2, 3, 5 and 6; wire/lanes.md, section 2.2.
  */
 export interface ModelFacts {
   family: 'openai' | 'anthropic' | 'gemini' | 'other'
@@ -8,12 +8,12 @@ export interface ModelFacts {
   sampling: 'all' | 'one' | 'none'
   /** Stop sequences. */
   stop: boolean
-  /** The largest answer in tokens, where neither the provider nor the prices say; null: it need not be said. */
+  /** The largest answer in tokens, if neither the provider nor the prices say; null: no limit has to be sent. */
   maxOutput: number | null
   reasoning: ReasoningFacts
   /** System messages among the turns. */
   systemInPlace: boolean
-  /** OpenAI: instructions go under the role `developer`. */
+  /** OpenAI: instructions have the role `developer`. */
   developerRole: boolean
   /** OpenAI's Responses: texts before a call are labelled as comments on the way. Unlabelled, they are taken for the final answer. */
   phases: boolean
@@ -25,15 +25,15 @@ export interface ModelFacts {
 
 export interface ReasoningFacts {
   /**
-   * `none`: the model does not reason. `effort`: OpenAI's words. `budget`: in tokens. `adaptive`: it decides, guided by an effort.
-   * `level`: Gemini's words.
+   * `none`: the model does not reason. `effort`: OpenAI's levels. `budget`: tokens. `adaptive`: the model decides, guided by an effort.
+   * `level`: Gemini's levels.
    */
   control: 'none' | 'effort' | 'budget' | 'adaptive' | 'level'
-  /** The words that the model knows, from least to most. */
+  /** The levels that the model knows, from least to most. */
   efforts: readonly Effort[]
   /** Whether reasoning can be switched off. */
   canDisable: boolean
-  /** The fewest and the most tokens of a budget. */
+  /** The smallest and the largest budget in tokens. */
   leastBudget: number
   mostBudget: number
 }
@@ -97,7 +97,7 @@ const claude47: ModelFacts = {
   reasoning: adaptive(true, 'low', 'medium', 'high', 'xhigh', 'max'),
 }
 const claudeNewest: ModelFacts = { ...claude47, systemInPlace: true }
-/** Models that always think, and that cannot be made to call a tool. */
+/** Models that always think, and that cannot be forced to call a tool. */
 const claudeThinking: ModelFacts = {
   ...claudeNewest,
   reasoning: adaptive(false, 'low', 'medium', 'high', 'xhigh', 'max'),
@@ -110,7 +110,7 @@ const geminiNewest: ModelFacts = {
   reasoning: { ...noReasoning, control: 'level', efforts: ['minimal', 'low', 'medium', 'high'], canDisable: false },
 }
 
-/** The first row whose pattern is found in the model's name counts: names may have a prefix (Bedrock, Vertex, OpenRouter). */
+/** The first row whose pattern matches counts. Names may have a prefix (Bedrock, Vertex, OpenRouter). */
 const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/claude-3-5/, { ...anthropic, maxOutput: 8192 }],
   [/claude-3-(?:opus|sonnet|haiku)|claude-(?:2|instant)/, { ...anthropic, maxOutput: 4096 }],
@@ -152,7 +152,7 @@ export function modelFacts(model: string): ModelFacts {
 
 const order: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** The nearest effort that the model knows; of two equally near the lesser. Null: it knows none. */
+/** The nearest effort that the model knows; of two equally near, the lower. Null: it knows none. */
 export function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort | null {
   const distance = (one: Effort) => Math.abs(order.indexOf(one) - order.indexOf(wanted))
   return efforts.reduce<Effort | null>(
@@ -175,7 +175,7 @@ export function budgetOfEffort(wanted: Effort): number {
   return budgets[wanted]
 }
 
-/** `tokens` -1: as the model decides. */
+/** `tokens` -1: the model decides. */
 export function effortOfBudget(tokens: number): Effort {
   if (tokens < 0) return 'medium'
   if (tokens === 0) return 'none'

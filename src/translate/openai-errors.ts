@@ -5,7 +5,7 @@ import { type ErrorKind, kindsOfStatuses, type ReplyError } from './reply.ts'
 
 /** OpenAI's errors, of both its formats and of servers with its API. Source: wire/errors.md, sections 1 and 4. */
 export function readOpenAiError(status: number, body: JsonObject | null): ReplyError {
-  // Some servers answer the error itself, some with a text for it.
+  // Some servers send the error itself, some a string in its place.
   const error = asObject(body?.error) ?? body ?? {}
   const said = asText(body?.error) ?? asText(error.message) ?? asText(error.detail)
   const message = said ?? `The provider answered with the status ${status}.`
@@ -13,7 +13,7 @@ export function readOpenAiError(status: number, body: JsonObject | null): ReplyE
   const kind = kindOf(status, code)
   return {
     status,
-    // Agents shorten a conversation that is too long, and know it by this kind alone.
+    // Agents shorten a conversation that is too long only for this kind of error.
     kind: kind === 'invalid' && tooLongWords.test(message) ? 'context-length' : kind,
     message: withoutAccount(message),
     param: asText(error.param),
@@ -32,14 +32,14 @@ const kindsOfCodes: Readonly<Record<string, ErrorKind>> = {
   server_is_overloaded: 'overloaded',
 }
 
-/** A 401 or 402 is about the gateway's own account, which no client can do anything about. */
+/** A 401 or 402 concerns the gateway's own account: no client can fix it. */
 function kindOf(status: number, code: string): ErrorKind {
   const known = ownValue(kindsOfCodes, code) ?? kindsOfStatuses[status]
   if (known !== undefined) return known
   return status === 401 || status === 402 || status >= 500 ? 'internal' : 'invalid'
 }
 
-/** Ids of organisations and projects are the operator's. */
+/** Ids of organisations and projects belong to the operator. */
 function withoutAccount(message: string): string {
   return message.replace(/\b(?:org|proj)[-_][A-Za-z0-9]{8,}/g, '…')
 }

@@ -4,17 +4,17 @@ import type { Conversation, ConversationTurn, Opaque, Part, ProviderFamily } fro
 import type { Ledger } from './ledger.ts'
 import { modelFacts } from './model-facts.ts'
 
-/** Which signed reasoning may go to a target. */
+/** Decides which signed reasoning may go to a target. */
 export interface ReasoningDestination {
-  /** Sealed reasoning of another provider does not go there; null: none goes. */
+  /** The provider whose sealed reasoning may go there; null: none may. */
   providerId: string | null
   /** Whether its own provider has refused it before. */
   isRefused?(opaque: Opaque): boolean
 }
 
 /**
- * Sealed reasoning goes back to the provider that made it, and to no other: what another one made is a loss, and so is what its own
- * provider refuses. `providerId` null: it goes to nobody.
+ * Keeps only sealed reasoning of the target provider. Reasoning that another provider made is a loss, and so is what its own provider
+ * refuses. `providerId` null: none is kept.
  */
 export function keepOwnReasoning(
   conversation: Conversation,
@@ -37,8 +37,8 @@ export function keepOwnReasoning(
 }
 
 /**
- * Reasoning that nobody signed was shown to the client, and no provider wants it back: it is listed where it does not go up, but a strict
- * route that refused it would let no tool loop go on at a vendor without signatures. What is empty could not be read, and is lost.
+ * Accepts the loss of unsigned reasoning that was shown to the client: no provider wants it back. Where it is not sent, it is listed, but a
+ * strict route that refused it would stop every tool loop at a vendor without signatures. Empty reasoning could not be read, and is lost.
  */
 export function acceptShownReasoning({ turns }: Conversation, ledger: Ledger): void {
   if (!ledger.strict) return
@@ -49,7 +49,7 @@ function isShown(part: Part): boolean {
   return part.kind === 'reasoning' && part.opaque === undefined && part.text !== ''
 }
 
-/** A text that another family has signed goes up without its signature, which stands in no part of its own. */
+/** A text that another family signed is sent without its signature, which has no part of its own. */
 export function loseForeignSignatures({ turns }: Conversation, target: ReasoningReader, ledger: Ledger): void {
   const reader = readerAt(target)
   for (const { parts } of turns) {
@@ -58,7 +58,7 @@ export function loseForeignSignatures({ turns }: Conversation, target: Reasoning
   }
 }
 
-/** What of it is signed or encrypted. */
+/** The signed or encrypted values of a conversation. */
 export function listOpaque({ turns }: Conversation): Opaque[] {
   return turns.flatMap(({ parts }) =>
     parts.flatMap((part) => ('opaque' in part && part.opaque !== undefined ? [part.opaque] : [])),
@@ -84,7 +84,7 @@ function readerAt({ format, model }: ReasoningReader): ProviderFamily | 'other' 
   return format === 'chat' ? modelFacts(model).family : familyOf[format]
 }
 
-/** Who signs what a model of the format thinks. */
+/** The vendor that signs the reasoning of models in each format. */
 export const familyOf: Readonly<Record<FormatName, ProviderFamily>> = {
   chat: 'openai',
   responses: 'openai',
@@ -92,7 +92,7 @@ export const familyOf: Readonly<Record<FormatName, ProviderFamily>> = {
   generate: 'gemini',
 }
 
-/** Where a turn has its reasoning sealed, its text was only shown to the client: nobody wants it back. */
+/** If a turn's reasoning is sealed, its visible text was only for the client, and is removed. */
 export function withoutShownReasoning(conversation: Conversation): Conversation {
   const isTwice = ({ parts }: ConversationTurn) =>
     parts.some(isShown) && parts.some((part) => 'opaque' in part && part.opaque !== undefined)

@@ -1,29 +1,29 @@
 import type { FormatName } from '../core/format.ts'
 
-/** One way to write a message of text alone: what stands before its text, and after. */
+/** One way to write a message of a single text: the bytes before and after it. */
 interface TurnFrame {
   before: Buffer
   after: Buffer
 }
 
-/** The frames of a question and of its answer. */
+/** The frames of a question and its answer. */
 interface TurnFrames {
   user: TurnFrame
   assistant: TurnFrame
 }
 
 /**
- * Questions and answers in turn that are nothing but text. They stay the bytes of the client's body: a provider gets the same texts in
- * other frames. Before them stands an answer, and after them a question, which are read like any other message, so that no rule of a
- * format about neighbours, beginnings and ends concerns them.
+ * Alternating questions and answers of nothing but text. They stay the bytes of the client's body, and a provider gets the same texts in
+ * other frames. An answer precedes them and a question follows, both parsed like any other message, so no rule of a format about
+ * neighbours, beginnings and ends concerns them.
  */
 export class PlainTurns {
   readonly #bytes: Buffer
-  /** Of each text its start and its end, without quotes. */
+  /** The start and end of each text, without quotes. */
   readonly #texts: Uint32Array
-  /** What the texts have when they are decoded. */
+  /** The length of the decoded texts. */
   readonly textBytes: number
-  /** Which of the document it is. */
+  /** The run's number in the document. */
   readonly number: number
 
   constructor(bytes: Buffer, texts: Uint32Array, textBytes: number, number: number) {
@@ -31,7 +31,7 @@ export class PlainTurns {
     this.#texts = texts
     this.textBytes = textBytes
     this.number = number
-    // A reader of members finds none.
+    // Not enumerable, so that code that walks through members skips them.
     Object.defineProperties(this, { textBytes: { enumerable: false }, number: { enumerable: false } })
   }
 
@@ -39,13 +39,13 @@ export class PlainTurns {
     return this.#texts.length / 2
   }
 
-  /** As it is read. */
+  /** Decodes the text. */
   textAt(index: number): string {
     const written = this.#bytes.toString('utf8', this.#texts[2 * index], this.#texts[2 * index + 1])
     return written.includes('\\') ? JSON.parse(`"${written}"`) : written
   }
 
-  /** From a question to before another one, as turns of their own. */
+  /** Part of the run, from a question to before another one. */
   slice(from: number, to: number, number: number): PlainTurns {
     const texts = this.#texts.slice(2 * from, 2 * to)
     let textBytes = 0
@@ -53,7 +53,7 @@ export class PlainTurns {
     return new PlainTurns(this.#bytes, texts, textBytes, number)
   }
 
-  /** As messages of a format, with commas between them. */
+  /** The turns as messages of a format, separated by commas. */
   writeFor(format: FormatName): ReframedTurns {
     return new ReframedTurns(this.#bytes, this.#texts, written[format])
   }
@@ -64,7 +64,7 @@ export class ReframedTurns {
   readonly #bytes: Buffer
   readonly #texts: Uint32Array
   readonly #opening: Buffer
-  /** From a question's text to its answer's, and from there to the next question's. */
+  /** The bytes from a question's text to its answer's, and from there to the next question's. */
   readonly #between: readonly [Buffer, Buffer]
   readonly #closing: Buffer
   readonly length: number
@@ -82,7 +82,7 @@ export class ReframedTurns {
     this.length = length
   }
 
-  /** Returns the index behind what it has written. */
+  /** Returns the index after what it has written. */
   copyTo(target: Buffer, start: number): number {
     const texts = this.#texts
     const [toAnswer, toQuestion] = this.#between
@@ -119,7 +119,7 @@ const parts = '{"role":"ROLE","parts":[{"text":"TEXT"}]}'
 const inputTexts = '{"role":"ROLE","content":[{"type":"input_text","text":"TEXT"}]}'
 const outputTexts = '{"role":"ROLE","content":[{"type":"output_text","text":"TEXT"}]}'
 
-/** As each format's writer writes a message of one text. */
+/** The form in which each format's writer writes a message of one text. */
 const written: Readonly<Record<FormatName, TurnFrames>> = {
   chat: turnFrames(text, 'assistant'),
   messages: turnFrames(texts, 'assistant'),
@@ -131,7 +131,7 @@ const written: Readonly<Record<FormatName, TurnFrames>> = {
   generate: turnFrames(parts, 'model'),
 }
 
-/** Python's JSON has spaces. Any other spacing is read like any other message. */
+/** Python's JSON has spaces. Messages with any other spacing are parsed normally. */
 function bothSpacings(pair: TurnFrames): TurnFrames[] {
   const spaced = ({ before, after }: TurnFrame): TurnFrame => {
     const space = (bytes: Buffer) => Buffer.from(bytes.toString().replaceAll('":', '": ').replaceAll(',"', ', "'))

@@ -1,6 +1,6 @@
 import type { ModelReply, ReplyEvent } from './reply.ts'
 
-/** A whole answer as the events of a stream, so that a format has one way to write both. */
+/** The events of a whole answer, so that a format writes both in the same way. */
 export function* replyEvents({ id, model, parts, stop }: ModelReply): Generator<ReplyEvent> {
   yield { kind: 'start', id, model }
   for (const [part, content] of parts.entries()) {

@@ -3,29 +3,29 @@ import type { CallPart, Citation, Opaque, ReasoningPart, RefusalPart, TextPart, 
 
 /** A whole answer, whatever its format. */
 export interface ModelReply {
-  /** The provider's id of it; '' where it has none. */
+  /** The provider's id for it; '' if there is none. */
   id: string
   /** As the provider reports it. */
   model: string
   parts: readonly (TextPart | RefusalPart | ReasoningPart | CallPart)[]
   stop: Stop
-  /** Seconds since the epoch; null where the format says none. */
+  /** Seconds since the epoch; null if the format has no such member. */
   created: number | null
-  /** Members and blocks that the reader found and that no event or part carries, as names for the record's losses. */
+  /** Members and blocks of the answer that no event or part carries, as names for the record's losses. */
   dropped: readonly string[]
 }
 
 export interface Stop {
   reason: StopReason
-  /** The stop sequence that was met. */
+  /** The stop sequence that was matched. */
   sequence: string | null
-  /** What the provider says about it, for clients whose format has a place. */
+  /** The provider's explanation, for clients whose format has a place for it. */
   explanation: string | null
 }
 
 /**
- * `filtered`: by a safety system. `refused`: by the model itself. `paused`: a hosted tool's loop wants to be continued. `broken`: the
- * model made a call that cannot be read, which is never passed on as an answer.
+ * `filtered`: by a safety system. `refused`: by the model itself. `paused`: a hosted tool's loop must be continued. `broken`: the model
+ * made an unreadable call, which is never passed on.
  */
 export type StopReason =
   | 'done'
@@ -39,8 +39,8 @@ export type StopReason =
   | 'broken'
 
 /**
- * A streamed answer, whatever its format. `part` numbers the parts of the answer from 0 in the order in which they begin; events of
- * several parts may be interleaved (chat's parallel calls), and a writer whose format has its parts one after another holds back.
+ * A streamed answer, whatever its format. `part` numbers the parts of the answer from 0 in the order in which they begin. Events of several
+ * parts may be interleaved (chat's parallel calls); a writer whose format has its parts one after another holds events back.
  */
 export type ReplyEvent =
   | { kind: 'start'; id: string; model: string }
@@ -48,20 +48,20 @@ export type ReplyEvent =
   | { kind: 'text'; part: number; text: string; logprobs?: readonly TokenLogprob[] }
   | { kind: 'refusal'; part: number; text: string }
   | { kind: 'reasoning'; part: number; text: string }
-  /** Of a reasoning part, a call or a text that has begun, or a part of its own (redacted thinking). */
+  /** For a reasoning part, a call or a text that has begun, or a part of its own (redacted thinking). */
   | { kind: 'opaque'; part: number; opaque: Opaque }
   | { kind: 'call'; part: number; id: string | null; name: string; custom: boolean }
   /** A piece of the call's JSON text, or of a custom tool's input. */
   | { kind: 'arguments'; part: number; text: string }
   | { kind: 'citation'; part: number; citation: Citation }
-  /** Nothing more comes for the part. */
+  /** The part has ended. */
   | { kind: 'part-end'; part: number }
   | { kind: 'stop'; stop: Stop }
   /** Only keeps the connection alive. */
   | { kind: 'ping' }
   | { kind: 'dropped'; name: string }
 
-/** What an answer used, as the provider reported it or as the gateway estimates it. */
+/** The usage of an answer, as reported by the provider or estimated by the gateway. */
 export interface ReplyUsage {
   tokens: TokenUsage
   detail: UsageDetail | null
@@ -70,13 +70,13 @@ export interface ReplyUsage {
 /** A provider's error, whatever its format. */
 export interface ReplyError {
   status: number
-  /** What went wrong, in classes that each format has a type for. */
+  /** The kind of error; each format has a type for it. */
   kind: ErrorKind
   /** The provider's own words, without account ids. */
   message: string
-  /** The field at fault, as the provider names it; null: it does not say. */
+  /** The field at fault, as the provider names it; null: it names none. */
   param: string | null
-  /** How long the provider asks to wait, for formats whose errors say it in their body. */
+  /** How long the provider asks to wait, for formats whose errors state that in the body. */
   retryAfterMs?: number
 }
 
@@ -93,7 +93,7 @@ export type ErrorKind =
   | 'timeout'
   | 'internal'
 
-/** Where neither a type nor a code of the error says more. A 401 or 402 is about the gateway's own account, and not here. */
+/** The kind for a status, if neither a type nor a code says more. A 401 or 402 concerns the gateway's own account, and is not listed. */
 export const kindsOfStatuses: Readonly<Record<number, ErrorKind>> = {
   403: 'permission',
   404: 'not-found',

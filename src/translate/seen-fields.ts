@@ -3,33 +3,33 @@ import type { SeenField } from './conversation.ts'
 import type { FieldTable } from './field-table.ts'
 import { checkType, typeOfName } from './member-types.ts'
 
-/** A row of a table, with those below it: what is worked out once for each table. */
+/** A row of a table with the rows below it, compiled once for each table. */
 interface FieldNode {
   isRow: boolean
   /** Some target loses or refuses it. */
   isLossy: boolean
   /** Values that are no loss, as JSON. */
   harmless: ReadonlySet<string> | null
-  /** '': any. */
+  /** '': any type. */
   type: string
-  /** Of `tools`: `function`. What is inside members without any is data, or shares their fate. */
+  /** For `tools`: `function`. Members without rows below them contain data, or share their fate. */
   below: Map<string, FieldNode> | null
 }
 
 const trees = new WeakMap<FieldTable, FieldNode>()
 
 /**
- * Finds the members of a request that some target loses, and those that no row names, and rejects a member of a wrong type. `skips`
- * leaves out an object (a block of a hosted tool) whose reader reports it as a whole.
+ * Finds the members of a request that some target loses, and those without a row; rejects members of a wrong type. `skips` leaves out an
+ * object (a block of a hosted tool) that its reader reports as a whole.
  */
 export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: JsonObject) => boolean): SeenField[] {
   const seen: SeenField[] = []
-  // Nearly every member is no loss: how it is called is only put together where it is one.
+  // Names are only put together for losses, which are rare.
   const fields: string[] = []
   const places: (string | number)[] = []
   const walk = (object: JsonObject, below: Map<string, FieldNode>): void => {
     if (skips?.(object)) return
-    // By turns of a plain loop here and below: a long chat has ten thousands of members.
+    // An explicit loop, because a long chat has tens of thousands of members.
     for (const name in object) {
       const value = object[name]
       if (value === null || value === undefined) continue
@@ -86,7 +86,7 @@ function treeOf(table: FieldTable): FieldNode {
     }
     const fates = [row.otherwise, ...Object.values(row.to ?? {})]
     node.isRow = true
-    // What nobody reads may be anything.
+    // A member that is never read may have any type.
     const isRead = fates.some((fate) => fate !== 'ignored')
     node.type = row.type ?? (isRead ? typeOfName(field.slice(field.lastIndexOf('.') + 1)) : '')
     node.isLossy = fates.some((fate) => fate === 'dropped' || fate === 'approximated' || fate === 'refused')

@@ -3,11 +3,11 @@ import type { ReplyEvent } from './reply.ts'
 type PartEvent = Extract<ReplyEvent, { part: number }>
 
 /**
- * Puts the parts of an answer one after another. Chat's parallel calls may be interleaved, and most formats end one part before the next
- * one begins: the first open part goes through live, the others wait for its end.
+ * Puts the parts of an answer one after another. Chat's parallel calls may be interleaved, but most formats end one part before the next
+ * begins: the first open part is passed on live, the others wait for its end.
  */
 export class PartSequence {
-  /** The part that goes through; null: none is open. */
+  /** The part that is passed on live; null: none is open. */
   #open: number | null = null
   readonly #waiting = new Map<number, PartEvent[]>()
   readonly #ended = new Set<number>()
@@ -24,7 +24,7 @@ export class PartSequence {
     return ordered
   }
 
-  /** Nothing more comes: closes every part that has begun, in the order in which they began. */
+  /** Ends every part that has begun, in the order in which they began. */
   end(): ReplyEvent[] {
     const ordered: ReplyEvent[] = []
     this.#closeAll(ordered)
@@ -37,7 +37,7 @@ export class PartSequence {
 
   #take(event: PartEvent, ordered: ReplyEvent[]): void {
     const { part } = event
-    // A part that was ended never gets anything more.
+    // A part that has ended gets nothing more.
     if (this.#ended.has(part)) return
     this.#open ??= part
     if (part !== this.#open) {
@@ -52,7 +52,7 @@ export class PartSequence {
     ordered.push({ kind: 'part-end', part })
     this.#ended.add(part)
     this.#open = null
-    // Parts that ended while they waited go through whole, up to one that is still open.
+    // Parts that ended while they waited are passed on whole, up to one that is still open.
     for (const [next, events] of this.#waiting) {
       this.#waiting.delete(next)
       for (const event of events) ordered.push(event)

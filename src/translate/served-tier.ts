@@ -9,7 +9,7 @@ const words: Readonly<Record<FormatName, string>> = {
   generate: 'standard flex priority',
 }
 
-/** How the provider says that it has served the call; null: it does not say, or the format has no word for it. */
+/** The tier at which the provider served the call; null: it does not say, or the format has no word for it. */
 export function servedTier(usage: ReplyUsage | null, format: FormatName): string | null {
   const known = words[format].split(' ')
   const said = usage?.detail?.tier?.toLowerCase() ?? ''

@@ -1,6 +1,6 @@
 import type { FormatName } from '../core/format.ts'
 
-/** Where a client of each format writes a setting: the names by which its loss is reported. '' where the format has no place for it. */
+/** Where a client of each format writes a setting: the names under which its loss is reported. '': the format has no place for it. */
 const paths = {
   turns: { chat: 'messages', responses: 'input', messages: 'messages', generate: 'contents' },
   maxOutput: {
@@ -40,7 +40,7 @@ const paths = {
     messages: 'tool_choice.disable_parallel_tool_use',
     generate: '',
   },
-  /** That it wants to see what the model thinks. */
+  /** The setting for visible reasoning. */
   shownReasoning: {
     chat: '',
     responses: 'reasoning.summary',
@@ -56,7 +56,7 @@ const paths = {
   },
 } satisfies Record<string, Record<FormatName, string>>
 
-/** Why no provider is asked, where all turns are empty. */
+/** Why no provider is asked if all turns are empty. */
 export const nothingAsked = 'it has no message with anything in it'
 
 export function settingPath(format: FormatName, setting: keyof typeof paths): string {
@@ -68,12 +68,12 @@ export function cacheMarkPath(format: FormatName, path: string): string {
   return `${path}.${paths.cacheMark[format]}`
 }
 
-/** Where a client says that a tool failed, of the result at `path`. */
+/** Where a client says that a tool failed, for the result at `path`. */
 export function failurePath(format: FormatName, path: string): string {
   return format === 'generate' ? `${path}.functionResponse.response` : `${path}.is_error`
 }
 
-/** How closely the image at `path` is to be looked at. */
+/** The resolution of the image at `path`. */
 export function detailPath(format: FormatName, path: string): string {
   return format === 'chat' ? `${path}.image_url.detail` : `${path}.detail`
 }

@@ -5,29 +5,29 @@ import type { PlainTurns } from './plain-turns.ts'
 import { cacheMarkPath } from './setting-paths.ts'
 
 /**
- * A conversation as formats with rules for turns want it: user and assistant in alternation, the results of an assistant's calls first in
- * what follows, in the order of the calls, each call with exactly one.
+ * A conversation for formats with rules about turns: user and assistant alternate; the results of an assistant's calls come first in the
+ * next turn, in the order of the calls, one for each call.
  */
 export interface OrderedTurns {
-  /** What the conversation begins with. */
+  /** System messages at the beginning. */
   system: readonly TextPart[]
   turns: readonly OrderedTurn[]
 }
 
 export interface OrderedTurn {
-  /** `system`: in its place among the turns; only where the target has that. */
+  /** `system`: among the turns, only if the target supports that. */
   role: 'system' | 'user' | 'assistant'
   parts: readonly (Exclude<Part, CallPart | ResultPart> | NamedCall | NamedResult)[]
   path: string
-  /** Turns that are written as they are, in place of this one. */
+  /** Plain turns, in place of this one. */
   plain?: PlainTurns
 }
 
 export interface NamedCall extends CallPart {
   id: string
-  /** The client gave it none. */
+  /** The client gave the call no id. */
   isUnnamed?: true
-  /** By which its result names it, where a call before it had the same id. */
+  /** The id in the client's results, if an earlier call had the same id. */
   writtenId?: string
 }
 
@@ -38,11 +38,14 @@ export interface NamedResult extends ResultPart {
 }
 
 export interface TurnOptions {
-  /** Whether the target has system messages among the turns. Else they become a part of the user's turn, which is a loss. */
+  /** Whether the target supports system messages among the turns. Otherwise they become a part of the user's turn, which is a loss. */
   systemInPlace: boolean
 }
 
-/** What is wrong with the turns goes to the ledger as a refusal. Depends on nothing but the turns before: later ones change no earlier one. */
+/**
+ * Invalid turns go to the ledger as a refusal. The result for a turn depends only on those before it, so later turns never change earlier
+ * ones.
+ */
 export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger: Ledger): OrderedTurns {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const leading = first < 0 ? turns : turns.slice(0, first)
@@ -72,12 +75,12 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
   }
   orderUpTo(begin, turns.length, calls)
   const last = ordered.turns.at(-1)
-  // Other models than Claude begin an answer of their own.
+  // Models other than Claude start a new answer.
   if (ledger.from === 'messages' && last?.role === 'assistant') ledger.lose(last.path)
   return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: ordered.turns }
 }
 
-/** OpenAI answers a system message alone. Others want a question: there it is said by the user, which is a loss. */
+/** OpenAI answers a lone system message. Other vendors need a question: there it becomes the user's, which is a loss. */
 export function withQuestion(ordered: OrderedTurns, ledger: Ledger): OrderedTurns {
   const { system, turns } = ordered
   const [first] = system
@@ -86,14 +89,14 @@ export function withQuestion(ordered: OrderedTurns, ledger: Ledger): OrderedTurn
   return { system: [], turns: [{ role: 'user', parts: system, path: first.path }] }
 }
 
-/** Nothing is ever added to it: thousands of turns have none. */
+/** Never modified; shared because thousands of turns have no calls. */
 const noCalls: NamedCall[] = []
 const noResults: readonly NamedResult[] = []
 
-/** Parts of one role, one after another, are one turn. */
+/** Merges consecutive parts of one role into a turn. */
 class TurnList {
   readonly #turns: OrderedTurn[] = []
-  /** The parts of the last turn where it has more than one turn's; null: they are that turn's own list, which stays as it is. */
+  /** The parts of the last turn if they are merged from several; null: they are that turn's own list, which must not change. */
   #merged: OrderedTurn['parts'][number][] | null = null
 
   get turns(): readonly OrderedTurn[] {
@@ -119,7 +122,9 @@ class TurnList {
     for (const part of parts) this.#merged.push(part)
   }
 
-  /** They begin with a question after an answer, and end in an answer before a question: they never merge with what is around them. */
+  /**
+   * Plain turns never merge with their neighbours: they begin with a question after an answer, and end with an answer before a question.
+   */
   addPlain(plain: PlainTurns, path: string): void {
     this.#turns.push({ role: 'assistant', parts: [], path, plain })
     this.#merged = null
@@ -134,7 +139,7 @@ function isCall(part: OrderedTurn['parts'][number]): part is NamedCall {
   return part.kind === 'call'
 }
 
-/** All that stands between two turns of the assistant, from `begin` to before `end`: the results of its calls first. */
+/** Orders everything between two turns of the assistant, from `begin` to before `end`: the results of its calls first. */
 function orderBlock(
   turns: readonly ConversationTurn[],
   begin: number,
@@ -158,7 +163,7 @@ function orderBlock(
   }
 }
 
-/** Of a user's turn, without its results, which have their place already. */
+/** The parts of a user's turn without results, which are placed elsewhere. */
 function withoutCalls(parts: readonly Part[], ledger: Ledger): OrderedTurn['parts'] {
   const kept = withoutEmptyTexts(parts, ledger)
   if (!kept.some(isCallOrResult)) return kept as OrderedTurn['parts']
@@ -167,11 +172,11 @@ function withoutCalls(parts: readonly Part[], ledger: Ledger): OrderedTurn['part
   return kept.filter((part) => !isCallOrResult(part)) as OrderedTurn['parts']
 }
 
-/** Each call's one result, in the order of the calls. */
+/** The result of each call, in the order of the calls. */
 function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[], ledger: Ledger): NamedResult[] {
   /** Some servers give several calls one id: their results come in order. */
   const byId = groupCalls(calls, ({ id, writtenId }) => writtenId ?? id)
-  /** Of calls or results that have no ids. */
+  /** For calls or results without ids. */
   const byName = groupCalls(calls, ({ name }) => name)
   const found = new Map<NamedCall, ResultPart>()
   for (const result of results) {
@@ -193,7 +198,7 @@ function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[
   })
 }
 
-/** In each group the first one last. */
+/** In each group the first call is last. */
 function groupCalls(calls: readonly NamedCall[], keyOf: (call: NamedCall) => string): Map<string, NamedCall[]> {
   const groups = new Map<string, NamedCall[]>()
   for (const call of calls) {
@@ -205,9 +210,7 @@ function groupCalls(calls: readonly NamedCall[], keyOf: (call: NamedCall) => str
   return groups
 }
 
-/**
- * `calls`: the first one last. `isUnnamed`: only of calls without ids, to whose results Gemini CLI gives ids of its own.
- */
+/** `calls`: the first one last. `isUnnamed`: only calls without ids, to whose results Gemini CLI gives ids of its own. */
 function nextFree(
   calls: NamedCall[] | undefined,
   found: ReadonlyMap<NamedCall, unknown>,
@@ -219,8 +222,8 @@ function nextFree(
 }
 
 /**
- * A call without an id gets one from its place, which is the same in every later turn. So does one whose id another call had before:
- * some servers count anew in each answer, and Anthropic refuses an id that comes twice.
+ * Gives ids to calls without one, from their position, so that they are the same in every later turn. A repeated id is replaced too: some
+ * servers restart their numbering in each answer, and Anthropic rejects duplicate ids.
  */
 function nameCalls(parts: readonly Part[], path: string, ids: Set<string>, ledger: Ledger): OrderedTurn['parts'] {
   if (!parts.some(isCallOrResult)) return parts as OrderedTurn['parts']
@@ -242,12 +245,12 @@ function isCallOrResult({ kind }: Part): boolean {
   return kind === 'call' || kind === 'result'
 }
 
-/** Looks at no more than the first letter of most. */
+/** Usually only looks at the first letter. */
 function isEmptyText(part: Part): boolean {
   return part.kind === 'text' && !/\S/.test(part.text)
 }
 
-/** Providers refuse texts without anything in them. */
+/** Providers reject empty texts. */
 function withoutEmptyTexts(parts: readonly Part[], ledger: Ledger): readonly Part[] {
   if (!parts.some(isEmptyText)) return parts
   return parts.filter((part) => {
@@ -260,17 +263,17 @@ function withoutEmptyTexts(parts: readonly Part[], ledger: Ledger): readonly Par
 function textsOf(turn: ConversationTurn, ledger: Ledger): TextPart[] {
   return withoutEmptyTexts(turn.parts, ledger).filter((part): part is TextPart => {
     if (part.kind === 'text') return true
-    ledger.refuse(part.path, `a system message holds text only, and ${part.path} is none`)
+    ledger.refuse(part.path, `a system message holds text only, and ${part.path} is not text`)
     return false
   })
 }
 
-/** The wrapping never changes: anything that varies would spoil caches and signatures. */
+/** The wrapping never changes: variation would spoil caches and signatures. */
 export function asUserText(part: TextPart): TextPart {
   return { ...part, text: `<system-message>\n${part.text}\n</system-message>` }
 }
 
-/** For who wants the user to begin. The text never changes: what varies would spoil caches and signatures. */
+/** For targets where the user must begin. The text never changes, since variation would spoil caches and signatures. */
 export const beginningText = '(The conversation begins with the assistant.)'
 
 export function isMedia(part: { kind: string }): part is MediaPart {

@@ -13,7 +13,7 @@ import {
   withoutShownReasoning,
 } from './own-reasoning.ts'
 
-/** Where a conversation goes, and under which of the route's conditions. */
+/** A conversation's destination, and the route's conditions. */
 export interface WriteDestination extends ReasoningDestination {
   target: TranslationTarget
   /** Nothing may be lost. */
@@ -24,9 +24,9 @@ export interface WrittenRequest {
   body: JsonObject
   /** Paths in the client's body. */
   losses: readonly string[]
-  /** As it was written: without what belongs to another provider. */
+  /** The conversation as written: without what belongs to another provider. */
   conversation: Conversation
-  /** What becomes of signed reasoning; null: there is none. */
+  /** What happens to signed reasoning; null: there is none. */
   reasoning: 'carried' | 'stripped' | null
 }
 
@@ -50,13 +50,13 @@ export function writeFor(
   return { body, losses: ledger.losses, conversation, reasoning: signedReasoning(read, conversation, target) }
 }
 
-/** Every vendor refuses to force a call where there is nothing to call. Another choice without tools says nothing. */
+/** Every vendor rejects a forced call without tools. Other choices without tools mean nothing. */
 function refuseChoiceOfNothing({ toolChoice, tools }: Conversation, ledger: Ledger): void {
   if (tools.length > 0 || toolChoice === null || (toolChoice.mode !== 'any' && !toolChoice.required)) return
   ledger.refuse(toolChoice.path, `${toolChoice.path} forces a call, and the request has no tools`)
 }
 
-/** No format's request has both members at its top. */
+/** No format's request has both members at the top. */
 function isFault(value: JsonObject | Fault): value is Fault {
   return 'code' in value && 'message' in value
 }

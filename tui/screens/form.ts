@@ -323,13 +323,13 @@ function secretText(line: EditedLine, selected: boolean, theme: TextTheme): stri
   return selected ? text + theme.cursor(' ') : text === '' ? theme.paint('quiet', '–') : text
 }
 
-const severalWritten = 'Separate several with commas; put in quotes what has one itself'
+const severalWritten = 'Separate several with commas; quote a value that contains one'
 
 function formOf(field: Field): string {
   if (field.secret) return 'Hidden while you type'
   if (field.shape === 'boolean') return 'Space toggles it'
   if (field.syntax === 'files') return `Path of a file on this machine. ${severalWritten}`
-  if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas; in quotes what has a comma: "a=1,2"'
+  if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas; quote a value that contains one: "a=1,2"'
   if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N][,format=F], separated by spaces'
   if (field.shape === 'list') return severalWritten
   if (field.syntax === 'duration') return 'For example 250ms, 5s or 30m'

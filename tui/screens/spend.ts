@@ -181,7 +181,7 @@ export class SpendScreen implements Screen {
   #drawNotes(width: number, theme: TextTheme): string[] {
     if (!this.#rows.some(isUnpriced)) return []
     const text =
-      'A cost of – is of models without a price, which no budget in USD counts. To set one: :prices set, then :cost recompute'
+      'A cost of – means that a model has no price; budgets in USD do not count it. To set one: :prices set, then :cost recompute'
     return ['', ...wrap(text, width).map((line) => theme.paint('warning', line))]
   }
 

@@ -159,7 +159,7 @@ export const cluster = {
     )
     .output(clusterShape),
   status: operation({
-    summary: 'Show the nodes of the cluster and how far each is',
+    summary: 'Show the nodes of the cluster and how up to date each is',
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
@@ -169,7 +169,7 @@ export const cluster = {
     .input(none)
     .output(clusterShape),
   drain: operation({
-    summary: 'Take this node out of service: /readyz says 503, and what runs may finish',
+    summary: 'Take this node out of service: /readyz says 503, and requests in progress may finish',
     ...owners,
     effect: 'write',
     show: { as: 'record' },
@@ -192,7 +192,7 @@ export const cluster = {
       }),
     ),
   leave: operation({
-    summary: 'Leave the cluster; this gateway keeps what it has and goes on alone',
+    summary: 'Leave the cluster; this gateway keeps what it has and continues alone',
     ...owners,
     effect: 'danger',
     confirm:
@@ -208,7 +208,7 @@ export const cluster = {
       }),
     ),
   dissolve: operation({
-    summary: 'End the cluster; this last node goes on alone with the records of all',
+    summary: 'End the cluster; this last node continues alone with the records of all nodes',
     ...owners,
     effect: 'danger',
     confirm: 'End the cluster? This gateway takes over its records and budgets, and PostgreSQL keeps nothing of it.',
@@ -230,7 +230,7 @@ export const cluster = {
     effect: 'danger',
     positional: ['node'],
     confirm:
-      'Remove node {node}? It changes nothing in the cluster any more, and if it still runs it hears of no revocation.',
+      'Remove node {node}? It can no longer change anything in the cluster, and if it still runs it does not hear of revocations.',
     show,
     examples: ['cluster remove gw-d', 'cluster remove gw-d --budgets returned'],
   })
@@ -239,7 +239,7 @@ export const cluster = {
         node: field(reference, { description: 'Name of the node', prompt: 'Which node?' }),
         budgets: field(z.enum(['spent', 'returned']).default('spent'), {
           description:
-            'What the node was given of budgets and is not known to have spent: counts as spent, or goes back to the others, which may overspend by it',
+            'Parts of budgets that the node was given and has not reported as spent: count them as spent, or return them to the others, which may overspend by as much',
         }),
       }),
     )

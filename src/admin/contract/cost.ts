@@ -45,7 +45,7 @@ export type Reconciled = z.infer<typeof reconciled>
 
 export const cost = {
   recompute: operation({
-    summary: 'Compute the cost of recorded requests again, by the prices of now',
+    summary: 'Compute the cost of recorded requests again, at current prices',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',

@@ -73,8 +73,8 @@ function diskTrouble(error: unknown): string | null {
 /** By why it cannot be changed here (`src/cluster/troubles.ts`). */
 function adviseReadOnly({ message }: StoreReadOnly): string {
   if (message.includes('was removed from the cluster'))
-    return 'Make the change on another node. Stop this one, or let it go on alone: spgw cluster leave'
-  return 'Requests go on as before, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
+    return 'Make the change on another node. Stop this one, or let it continue alone: spgw cluster leave'
+  return 'Requests continue as before, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, check before you repeat it.'
 }
 
 /** By what the store says of it (`src/store/reject.ts`). */

@@ -1,52 +1,53 @@
-/** A bucket of Valkey's time; grants are for one, and a limit a minute is held over seven of them. */
+/** A bucket of Valkey's time. Grants are for one bucket, and a limit per minute applies over seven. */
 export const bucketMs = 10_000
 export const windowBuckets = 7
-/** Whoever has no reply younger than this when a bucket begins is absent in it. */
+/** A node whose last reply is older than this when a bucket begins is absent in it. */
 export const silentMs = 3000
 
 /**
- * What a node states of one limit: `[limit, 1 for requests at once, wanted, needed at least, share, 1 if Valkey has to know it,
- * ...held]`. A share of -1 is one of 0, and none is wanted. `held` is what it has of the buckets from `bucket - 6` to `bucket`, or the one number of requests at once.
+ * What a node states about one limit: `[limit, 1 for requests at once, wanted, needed at least, share, 1 if Valkey has to know it,
+ * ...held]`. A share of -1 means 0, and that none is wanted. `held`: grants for the buckets from `bucket - 6` to `bucket`, or one number
+ * for requests at once.
  */
 export type StatedRow = readonly number[]
 
-/** One call of a node: all that it says is absolute, so that only the latest of its calls counts. */
+/** One call of a node. Everything in it is absolute, so only a node's latest call counts. */
 export interface LimitCall {
-  /** Of the server process that is asked. */
+  /** Identifies the server process. */
   run: string
-  /** Of the last reply; 0 and empty: there was none. */
+  /** Of the last reply; 0 and empty: none yet. */
   epoch: number
   tag: string
-  /** Its clock has jumped: what was granted before is not known for certain. */
+  /** The node's clock has jumped: earlier grants are uncertain. */
   doubt: boolean
   node: string
-  /** Of this run of the node. */
+  /** Identifies this run of the node. */
   life: string
   number: number
   members: readonly string[]
-  /** With this call everything is stated that was used since the node was absent, or in this epoch. */
+  /** The call states everything that was used since the node was absent, or in this epoch. */
   whole: boolean
-  /** Nothing is missing of what earlier runs of this node used. */
+  /** Nothing is missing from what earlier runs of this node used. */
   known: boolean
-  /** Time of the last reply of this epoch; 0: none. */
+  /** Time of the last reply in this epoch; 0: none. */
   ack: number
   bucket: number
   rows: readonly StatedRow[]
 }
 
 export interface RowFigures {
-  /** For the bucket of the reply's time, or requests at once. */
+  /** For the bucket of the reply's time, or for requests at once. */
   given: number
-  /** May be used where nothing can be granted, over seven buckets. */
+  /** What may be used while nothing can be granted, over seven buckets. */
   share: number
-  /** What could be granted to whoever asks next. */
+  /** What the next node to ask could be granted. */
   room: number
-  /** In how many buckets there is room for what was needed, as far as it is known; 0: it was given, or that is not known. */
+  /** In how many buckets there will be room for what was needed; 0: it was granted, or that is unknown. */
   frees: number
 }
 
 export interface LimitReply {
-  /** `new`: another epoch than the call names, so that all is to be stated anew. `dead`: another life has taken its place. */
+  /** `new`: the server's epoch differs, so everything must be stated again. `dead`: another run of the node has taken its place. */
   code: 'ok' | 'new' | 'dead' | 'old'
   epoch: number
   tag: string
@@ -61,7 +62,7 @@ const codes = ['ok', 'new', 'dead', 'old'] as const
 
 const strange = 'it answered the script of limits with something else'
 
-/** Throws where that is no answer of the script: nothing may be granted by it. */
+/** Throws for anything that is not an answer of the script: it must not grant anything. */
 export function readReply(value: unknown): LimitReply {
   const [code, epoch, tag, time, open, rows]: unknown[] = Array.isArray(value) ? value : []
   const name = codes[readNumber(code)]
@@ -75,7 +76,7 @@ function readFigures(row: unknown): RowFigures {
   return { given: readNumber(given), share: readNumber(share), room: readNumber(room), frees: readNumber(frees) }
 }
 
-/** Large ones come as text. */
+/** Large numbers arrive as strings. */
 function readNumber(value: unknown): number {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) throw new Error(strange)

@@ -8,30 +8,30 @@ import { SharedCell, sharedName } from './shared-cell.ts'
 import { SharedWindows, type WithoutServer } from './windows.ts'
 
 const tickMs = 50
-/** A request that waits is there for so long. */
+/** How long a waiting request counts as waiting. */
 const waitingMs = 1000
-/** While nothing can be granted nobody needs to ask again for so long. */
+/** How long a refusal lasts while nothing can be granted. */
 const pauseMs = 250
 
 const script = new Script(limitScript())
 
 export interface DriverOptions {
   memory: LimitMemory
-  /** Keys stand under the cluster's id; null: one alone. */
+  /** Keys contain the cluster's id; null: the gateway is not in a cluster. */
   member: LimitsStart['member']
   newLife(): string
-  /** Earlier runs of this node used nothing lately. */
+  /** Earlier runs of this node have used nothing recently. */
   quiet: boolean
   without: WithoutServer
-  /** null: one alone. */
+  /** null: the gateway is not in a cluster. */
   valkey: Pick<Valkey, 'run' | 'evaluate'> | null
   /** Milliseconds of the clock that the threads of this process share. */
   now(): number
-  /** Each time an answer comes while limits are granted. */
+  /** Called with each answer while limits are granted. */
   onGranting?(): void
 }
 
-/** Runs this node's part of the shared limits: fills the cells of the data plane, sends calls, hands in replies. */
+/** Runs this node's part of the shared limits: fills the data plane's cells, sends calls, and processes replies. */
 export class LimitDriver {
   readonly #options: DriverOptions
   readonly #rows: LimitRows
@@ -40,7 +40,7 @@ export class LimitDriver {
   readonly #cells = new Map<string, SharedCell>()
   #timer: NodeJS.Timeout | null = null
   #calling = false
-  /** How many nodes there are; null: nobody has said. */
+  /** The number of nodes; null: unknown. */
   #nodes: number | null = null
   /** The last call was refused, or could not be sent. */
   #refused = false
@@ -63,17 +63,17 @@ export class LimitDriver {
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
-    // Until another begins nobody says what is used.
+    // Lets waiting requests look again, until another driver runs.
     for (const cell of this.#cells.values()) cell.answer(cell.limit(), 0, 0)
   }
 
-  /** None: another gateway is the node that this one was, and nothing will be granted. */
+  /** Empty: another gateway has taken this node's place, and nothing will be granted. */
   setMembers(members: readonly string[]): void {
     this.#nodes = members.length
     this.#windows.setMembers(members)
   }
 
-  /** The data plane needs more of a limit, and a request may be waiting for it. */
+  /** The data plane needs more of a limit; a request may be waiting for it. */
   want({ row, slots, need }: { row: number; slots: boolean; need: number }): void {
     const now = this.#options.now()
     this.#rows.follow()
@@ -109,13 +109,13 @@ export class LimitDriver {
     this.#call()
   }
 
-  /** Also a node that started without PostgreSQL: without the others' names it sends no calls. */
+  /** Includes a node that started without PostgreSQL: it does not know the other nodes, so it sends no calls. */
   get #asksNobody(): boolean {
     const isAlone = this.#nodes === 0 || (this.#nodes === null && this.#windows.isAbsent())
     return isAlone || this.#options.valkey?.run == null
   }
 
-  /** Nobody is there to ask: those that wait are told. */
+  /** There is nobody to ask: tells the requests that wait. */
   #letGo(now: number): void {
     for (const [name, cell] of this.#cells) {
       const { all } = cell.waiting()
@@ -125,7 +125,7 @@ export class LimitDriver {
 
   #publishClock(now: number): void {
     const { clock, bucket } = this.#windows
-    // Of a server that was lost just now the windows do not know yet.
+    // The windows do not yet know that the server was just lost.
     const isLost = this.#options.valkey !== null && (this.#options.valkey.run === null || this.#refused)
     const apart = this.#windows.apart ?? (isLost && !this.#windows.isAbsent() ? this.#windows.ofLost : null)
     const { low, high } = clock.span(now)
@@ -148,10 +148,10 @@ export class LimitDriver {
     )
   }
 
-  /** Not again before the next tick: a connection that is on its way down refuses at once, and this thread would do nothing else. */
+  /** The next call waits for the next tick: a closing connection fails at once, and this thread would do nothing else. */
   #fail(error: unknown): void {
     this.#calling = false
-    // One call without an answer tells nothing: the next tick asks again.
+    // A single unanswered call means nothing: the next tick asks again.
     if (error instanceof Error && error.message === timedOut) return
     this.#refused = true
     const now = this.#options.now()
@@ -168,15 +168,15 @@ export class LimitDriver {
     for (const name of names) {
       const row = this.#windows.find(name)
       const cell = this.#cells.get(name)
-      // Of one that was given back as nobody uses it all may be had, as far as it is known here.
+      // For a limit that was given back because it is unused, all of it counts as available.
       cell?.answer(row?.room ?? cell.limit(), row?.refusedUntil ?? 0, row?.freesAt ?? 0)
     }
     this.#calling = false
-    // What was asked for meanwhile is asked at once.
+    // Asks at once for what was wanted in the meantime.
     if ([...this.#cells.values()].some((cell) => cell.waiting().all > 0)) this.#call()
   }
 
-  /** One hash slot, so that a script may have them all. */
+  /** All keys are in one hash slot, so that one script can use them. */
   #key(name: string): string {
     return `spgw:{${this.#options.member?.cluster}}:limits:${name}`
   }

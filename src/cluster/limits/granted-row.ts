@@ -1,70 +1,70 @@
 import { bucketMs, type StatedRow, windowBuckets } from './call.ts'
 
-/** What the data plane takes from, in memory that its threads share. Amounts are whole numbers. */
+/** The cell that the data plane takes from, in memory shared by its threads. Amounts are whole numbers. */
 export interface AllowanceCell {
-  /** What all nodes may use together: in any 60 seconds, or at once. */
+  /** The limit for all nodes together: in any 60 seconds, or at once. */
   limit(): number
-  /** Of requests at once: what was taken before this row was made, which is put back at their end. Nothing is free then. */
+  /** For requests at once: what was taken before this row existed, and is put back when it ends. Nothing is free afterwards. */
   adopt(): number
-  /** So much more may be taken in that bucket; nothing is left of an earlier one. */
+  /** Adds to what may be taken in that bucket; nothing remains of an earlier one. */
   put(bucket: number, amount: number): void
-  /** What nobody has taken, and nobody can take any more. */
+  /** Removes and returns what has not been taken. */
   takeBack(): number
   free(): number
-  /** By how much more was used in that bucket than was taken then; negative: less. */
+  /** By how much use in that bucket differs from what was taken; negative: less was used. */
   corrected(bucket: number): number
-  /** Forgets corrections: buckets get other numbers. */
+  /** Forgets corrections, because buckets get other numbers. */
   dropCorrections(): void
-  /** Requests that wait for an allowance: what the least and what all of them need; 0: none wait. */
+  /** What waiting requests need: the smallest need, and the sum; 0: none wait. */
   waiting(): { least: number; all: number }
 }
 
 export interface SharedLimit {
   id: string
-  /** Requests at once: what is taken is put back at their end, and no bucket ends. */
+  /** Requests at once: what is taken is put back at the end, and there are no buckets. */
   slots: boolean
 }
 
 const newest = windowBuckets - 1
 /**
- * Who has used nothing in all seven buckets, and is expected to use less than that in one, uses nothing: the estimate never comes
- * to zero by itself. Whoever uses little would else be without an allowance each time that it comes again.
+ * Use below this rate, with nothing used in seven buckets, counts as none: the estimate itself never reaches zero. Without it, a limit that
+ * is rarely used would lose its allowance each time.
  */
 const leastInBucket = 0.05
 const none = (): number[] => Array.from({ length: windowBuckets }, () => 0)
 
-/** One limit as a node knows it: what it was granted in each bucket, what it put into the cell, what was used. */
+/** One limit on this node: the grants for each bucket, what is in the cell, and what was used. */
 export class GrantedRow {
   readonly limit: SharedLimit
   readonly cell: AllowanceCell
-  /** Of the last seven buckets, the present one last; requests at once have only the last. */
+  /** Grants for the last seven buckets, the present one last. Requests at once only use the last. */
   #held = none()
-  /** What was taken from the cell in the buckets that have ended. */
+  /** What was taken from the cell in past buckets. */
   #taken = none()
-  /** In the cell since the present bucket began. */
+  /** What was put into the cell since the present bucket began. */
   #put = 0
   share = 0
-  /** What Valkey could grant when it was asked last. */
+  /** What Valkey could still grant at the last reply. */
   room = 0
-  /** Of a refusal: until then nothing is asked for. */
+  /** After a refusal, nothing is asked for until then. */
   refusedUntil = 0
-  /** When there is room for what was refused, as far as Valkey knows; 0: it does not. */
+  /** When there will be room for what was refused, as far as Valkey knows; 0: unknown. */
   freesAt = 0
-  /** Until then nothing is asked for that no request waits for. */
+  /** Until then, nothing is asked for unless a request waits. */
   asksAt = 0
-  /** When what is free was given back last. */
+  /** When unused amounts were last given back. */
   returnedAt = 0
   statedAt = Number.NEGATIVE_INFINITY
-  /** Valkey has an entry of this node, which only its own script removes. */
+  /** Valkey has an entry for this node, which only Valkey's script removes. */
   known = false
-  /** Valkey may have answered a statement without this node having heard it: an entry of it may be there. */
+  /** A statement may have reached Valkey without its reply arriving: there may be an entry. */
   unanswered = false
-  /** A bucket has ended since it was stated. */
+  /** A bucket has ended since the last statement. */
   rolled = false
-  /** For the estimate of what it will use. */
+  /** The estimated use per millisecond. */
   rate = 0
   #seen = 0
-  /** Of the buckets before the present one: what was used, and of that without a grant. */
+  /** For the buckets before the present one: the use, and the part of it without a grant. */
   #usedBefore = 0
   #overBefore = 0
 
@@ -78,7 +78,7 @@ export class GrantedRow {
     return this.cell.limit()
   }
 
-  /** The present bucket is so many later. */
+  /** Moves on to a bucket that is `by` later. */
   roll(by: number, bucket: number): void {
     if (this.limit.slots || by <= 0) return
     this.#taken[newest] = this.#put - this.cell.takeBack()
@@ -106,7 +106,7 @@ export class GrantedRow {
     }
   }
 
-  /** Of the bucket so many before the present one. */
+  /** The use in the bucket at that place. */
   #usedAt(place: number, bucket: number): number {
     const taken = place === newest ? this.#put - this.cell.free() : (this.#taken[place] ?? 0)
     return Math.max(0, taken + this.cell.corrected(bucket - newest + place))
@@ -116,7 +116,7 @@ export class GrantedRow {
     return this.#usedAt(newest, bucket)
   }
 
-  /** In all seven buckets. */
+  /** The use in all seven buckets. */
   used(bucket: number): number {
     return this.#usedBefore + this.usedNow(bucket)
   }
@@ -126,14 +126,14 @@ export class GrantedRow {
     return this.used(bucket) === 0 && this.cell.waiting().all === 0 && this.#held.every((amount) => amount === 0)
   }
 
-  /** Used without a grant, and not stated yet. */
+  /** Use without a grant that has not been stated yet. */
   #over(place: number, bucket: number): number {
     return Math.max(0, this.#usedAt(place, bucket) - (this.#held[place] ?? 0))
   }
 
   /**
-   * Puts into the cell what may be used in this bucket, or takes back. `even`: so much in all, while nobody is reached.
-   * `usesShare`: the share may be used.
+   * Sets what the cell may give in this bucket. `even`: the total allowed while no server can be reached. `usesShare`: the share may be
+   * used too.
    */
   settle(bucket: number, even: number | null, usesShare = true): void {
     const most = this.#allowed(even, usesShare) - this.cell.corrected(bucket)
@@ -150,13 +150,13 @@ export class GrantedRow {
     return Math.max(held + share, even === null ? 0 : even - this.#usedBefore)
   }
 
-  /** What is free of the grant of this bucket goes back with the next statement. */
+  /** Keeps `keep` of the present grant; the rest is given back with the next statement. */
   releaseFree(bucket: number, keep: number): void {
     this.#put -= this.cell.takeBack()
     this.#held[newest] = Math.min(this.#held[newest] ?? 0, this.usedNow(bucket) + keep)
   }
 
-  /** What was used of the share becomes a grant, the share smaller by as much; what was not used of ended buckets goes back. */
+  /** Turns use of the share into grants, and reduces the share by it. Unused grants of past buckets are given back. */
   #book(bucket: number): void {
     for (let place = 0; place < windowBuckets; place++) {
       const over = this.#over(place, bucket)
@@ -172,12 +172,12 @@ export class GrantedRow {
     return this.#held[newest] ?? 0
   }
 
-  /** Something was used of the share that Valkey does not know of. */
+  /** Part of the share has been used without Valkey knowing. */
   hasOver(bucket: number): boolean {
     return this.#overBefore + this.#over(newest, bucket) > 0
   }
 
-  /** `leaves`: it has no use for a share. */
+  /** `leaves`: the node does not need a share. */
   state(bucket: number, want: number, need: number, leaves: boolean): StatedRow {
     this.#book(bucket)
     if (leaves) this.share = 0
@@ -187,7 +187,7 @@ export class GrantedRow {
     return [this.most, slots ? 1 : 0, want, need, leaves ? -1 : this.share, this.known ? 1 : 0, ...held]
   }
 
-  /** Whether its statement says that it holds anything. */
+  /** Whether its statement would say that it holds anything. */
   get holdsAny(): boolean {
     return this.share > 0 || this.#held.some((amount) => amount > 0)
   }
@@ -196,11 +196,11 @@ export class GrantedRow {
   grant(amount: number, age: number): void {
     const place = newest - age
     if (place >= 0) this.#held[place] = (this.#held[place] ?? 0) + amount
-    // An ended bucket's goes back with the next statement.
+    // A grant for a past bucket is given back with the next statement.
     if (place >= 0 && place < newest) this.rolled = true
   }
 
-  /** Nothing is left of what an earlier server or life was granted: only what was used stays. */
+  /** Drops the grants of an earlier server or run; only actual use remains. */
   forget(bucket: number, keepShare: boolean): void {
     this.#put -= this.cell.takeBack()
     this.#book(bucket)
@@ -210,7 +210,7 @@ export class GrantedRow {
     this.unanswered = false
   }
 
-  /** Another clock: each bucket moves by so many, at the latest to the present one. */
+  /** Adapts to another clock: buckets move by `shift`, at most to the present one. */
   move(shift: number, from: number, to: number): void {
     if (this.limit.slots) return
     const used = none().map((_, place) => this.#usedAt(place, from))
@@ -229,7 +229,7 @@ export class GrantedRow {
     this.#recount(to)
   }
 
-  /** Once a tick of so many milliseconds. */
+  /** Updates the estimate. `passedMs`: since the last tick. */
   estimate(bucket: number, passedMs: number): void {
     if (passedMs <= 0) return
     const used = this.usedNow(bucket)

@@ -9,11 +9,11 @@ import { LimitDriver } from './driver.ts'
 export interface LimitEvents {
   onTrouble(reason: string | null): void
   onHeard(texts: string[]): void
-  /** Why nodes do not hear each other; null: they do. */
+  /** Why nodes cannot notify each other; null: they can. */
   onChannel(trouble: string | null): void
 }
 
-/** What the cluster thread does over Valkey: limits that nodes share, and what they tell each other. */
+/** The cluster thread's use of Valkey: limits that nodes share, and messages between nodes. */
 export class LimitPart {
   readonly #driver: LimitDriver
   readonly #valkey: Valkey | null
@@ -57,7 +57,7 @@ export class LimitPart {
     return new LimitPart(driver, valkey, channel, granting.promise)
   }
 
-  /** What the server says of itself; null: it was not reached yet. */
+  /** What the server reports about itself; null: it has not been reached yet. */
   get facts(): ValkeyFacts | null {
     return this.#valkey?.facts ?? null
   }
@@ -70,7 +70,7 @@ export class LimitPart {
     this.#driver.want(want)
   }
 
-  /** What is lost because Valkey is away is told again by who has to. */
+  /** A message that is lost because Valkey is away is repeated by its sender. */
   notify(text: string, keeps: boolean): void {
     void this.#channel?.notify(text, keeps).catch(() => {})
   }

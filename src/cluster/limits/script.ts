@@ -1,10 +1,9 @@
 /**
- * The authority over limits that several nodes share, as Valkey runs it: nothing but this script writes its keys, and one call
- * is one step. Per limit and bucket of 10 s of Valkey's time it knows what each node was granted, and what share each may use
- * while it is cut off; over all nodes, grants of the last seven buckets and shares never exceed the limit. A call states all of
- * that for the caller anew, so that lost calls and replies need no repair. Decision 0066.
- *
- * `KEYS`: the state, then a key a row. `ARGV[1]`: a `LimitCall` as JSON. It uses nothing that Redis 7.0 lacks.
+ * The authority over shared limits, as a script in Valkey: only this script writes its keys, and one call is atomic. For each limit and
+ * each bucket of 10 s of Valkey's time it knows each node's grants, and the share that each may use while it is cut off. Over all nodes,
+ * shares and the grants of the last seven buckets never exceed the limit. A call states all of that for its node again, so lost calls and
+ * replies need no repair. Decision 0066. `KEYS`: the state, then one key for each row. `ARGV[1]`: a `LimitCall` as JSON. It uses only what
+ * Redis 7.0 has.
  */
 const script = `
 local buckets, bucketMs, silentMs, keepMs = 7, 10000, 3000, 300000
@@ -155,7 +154,7 @@ for index, stated in ipairs(call.rows) do figures[index] = answer(index, stated)
 return reply(0, figures)
 `
 
-/** `clock` is an expression of Lua for seconds and microseconds; only a test has another one. */
+/** `clock`: a Lua expression for seconds and microseconds; only a test uses another one. */
 export function limitScript(clock = "redis.call('TIME')"): string {
   return script.replace('CLOCK', clock)
 }

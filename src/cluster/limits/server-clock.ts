@@ -1,8 +1,8 @@
 import { bucketMs } from './call.ts'
 
-/** So much may two clocks drift apart, and be slewed. */
+/** How far two clocks may drift apart, including slewing. */
 const drift = 0.0002
-/** A clock that is set is not one that drifts. */
+/** A larger difference means that a clock was set. */
 const jumpMs = 1000
 
 /** Epoch milliseconds between which the server's clock is. */
@@ -11,12 +11,12 @@ export interface TimeSpan {
   high: number
 }
 
-/** The server's time as far as it can be known: between the time of the last reply and that plus the round trip. */
+/** The server's time as far as it can be known: between the time in the last reply, and that plus the round trip. */
 export class ServerClock {
   #at: number
   #span: TimeSpan
 
-  /** Until the first reply it is this node's own. */
+  /** Until the first reply it is this node's own time. */
   constructor(now: number) {
     this.#at = now
     this.#span = { low: now, high: now }
@@ -28,14 +28,14 @@ export class ServerClock {
     return { low: low + passed * (1 - drift), high: high + passed * (1 + drift) }
   }
 
-  /** The bucket in which the whole span lies; null: it may be one or the other. */
+  /** The bucket that contains the whole span; null: it may be one of two. */
   bucket(now: number): number | null {
     const { low, high } = this.span(now)
     const bucket = Math.floor(low / bucketMs)
     return Math.floor(high / bucketMs) === bucket ? bucket : null
   }
 
-  /** Narrows the span. False: the server's clock was set. */
+  /** Narrows the span with a reply. False: the server's clock was set. */
   hear(time: number, sentAt: number, now: number): boolean {
     const heard = heardSpan(time, sentAt, now)
     const known = this.span(now)
@@ -45,7 +45,7 @@ export class ServerClock {
     return true
   }
 
-  /** Another server's time; by how much more than this one's it may be. */
+  /** Switches to another server's clock; returns by how much it may be ahead of the previous one. */
   change(time: number, sentAt: number, now: number): number {
     const heard = heardSpan(time, sentAt, now)
     const ahead = heard.high - this.span(now).low

@@ -11,7 +11,7 @@ import {
 } from '../../policy/limits/shared-window.ts'
 import type { AllowanceCell } from './granted-row.ts'
 
-/** A row in the hands of the cluster thread, which alone fills it. */
+/** A limit's row in shared memory, which only the cluster thread fills. */
 export class SharedCell implements AllowanceCell {
   readonly #words: BigInt64Array
   readonly #row: number
@@ -24,7 +24,7 @@ export class SharedCell implements AllowanceCell {
     this.#slots = slots
   }
 
-  /** Of requests at once: what runs, begun under an earlier cluster thread. */
+  /** For requests at once: running requests that began under an earlier cluster thread. */
   adopt(): number {
     this.takeBack()
     return this.#slots ? Number(Atomics.load(this.#words, this.#row + sharedPlace.put)) : 0
@@ -67,7 +67,7 @@ export class SharedCell implements AllowanceCell {
     for (let at = 0; at < corrections; at++) Atomics.store(this.#words, this.#row + firstCorrection + at, 0n)
   }
 
-  /** A request waits until then. */
+  /** Notes that a request waits until then. */
   wait(amount: number, until: number): void {
     this.#waiting.push({ amount, until })
   }
@@ -81,14 +81,14 @@ export class SharedCell implements AllowanceCell {
     return { least, all }
   }
 
-  /** Nobody waits longer than until then. */
+  /** Drops waits that are over. */
   forgetWaiting(now: number): void {
     if (this.#waiting.length > 0) this.#waiting = this.#waiting.filter(({ until }) => until > now)
   }
 
   /**
-   * All that wait look again. `room`: what other nodes left; `refusedUntil`: not worth asking before, 0 where it is; `freesAt`: when
-   * there is room for what was refused, 0 where that is not known.
+   * Wakes all waiting requests. `room`: what other nodes left; `refusedUntil`: not worth asking before then (0: worth it); `freesAt`: when
+   * there will be room (0: unknown).
    */
   answer(room: number, refusedUntil: number, freesAt: number): void {
     this.#waiting = []
@@ -100,7 +100,7 @@ export class SharedCell implements AllowanceCell {
   }
 }
 
-/** The name under which nodes know a row: the hash of its counter's name. */
+/** The name of a row among nodes: the hash of its counter's name. */
 export function sharedName({ words }: Pick<LimitRows, 'words'>, row: number): string {
   const half = (at: number) => BigInt.asUintN(64, Atomics.load(words, at)).toString(16).padStart(16, '0')
   return half(row) + half(row + 1)

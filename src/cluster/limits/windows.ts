@@ -3,18 +3,18 @@ import { bucketMs, type LimitCall, type LimitReply, type StatedRow, silentMs, wi
 import { type AllowanceCell, GrantedRow, type SharedLimit } from './granted-row.ts'
 import { ServerClock } from './server-clock.ts'
 
-/** A refusal is remembered for so long, and what is free near the limit goes back as often. */
+/** How long a refusal is remembered, and how often unused amounts near the limit are given back. */
 const pauseMs = 250
-/** Without anything to say a node says so often that it is there. */
+/** How often an idle node reports that it is alive. */
 const aliveMs = 1000
-/** What one call takes of Valkey stays under some milliseconds. */
+/** Bounds one call, so that it takes Valkey only a few milliseconds. */
 const mostRows = 300
-/** Nothing that was used by an earlier run of this node counts for longer, whatever the clocks. */
+/** What an earlier run of this node used no longer counts after this time, whatever the clocks say. */
 const historyMs = (windowBuckets + 1) * bucketMs
 
 /**
- * What a node may use while it is absent: an even part of each limit, nothing, or the whole, which may be exceeded as many times
- * as there are nodes.
+ * What a node may use while it is absent: an even part of each limit, nothing, or the whole limit, which all nodes together may then
+ * exceed.
  */
 export type WithoutServer = 'share' | 'refuse' | 'local'
 
@@ -24,14 +24,14 @@ const withoutServer = { share: 'cut off', refuse: 'closed', local: null } as con
 >
 
 export interface WindowOptions {
-  /** null: one alone, which has the whole of each limit. */
+  /** null: the gateway is alone, and has the whole of each limit. */
   node: string | null
-  /** A name that no run of a node has had. */
+  /** Returns a name that no earlier run of a node has had. */
   newLife(): string
   /** Earlier runs of this node used nothing in the last 80 seconds. */
   quiet: boolean
   without: WithoutServer
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   now: number
 }
 
@@ -42,15 +42,15 @@ interface PendingCall {
 }
 
 /**
- * A node's part of the limits that nodes share. It uses what it was granted in the bucket for which it was granted, its share
- * where nothing can be granted, and its even part of the limit from the seventh bucket of its absence. Nothing here waits or
- * reads a clock: whoever drives it gives the time, sends the calls and hands in the replies. Decision 0066.
+ * A node's part of the limits that nodes share. It uses its grants, each in its own bucket; its share while nothing can be granted; and its
+ * even part of the limit from the seventh bucket of its absence. Nothing here waits or reads a clock: the caller supplies the time, sends
+ * the calls and passes on the replies. Decision 0066.
  */
 export class SharedWindows {
   readonly #options: WindowOptions
   readonly #clock: ServerClock
   readonly #rows = new Map<string, GrantedRow>()
-  /** What is not stated since the node was absent, or in this epoch. */
+  /** Rows not stated since the node was absent, or in this epoch. */
   readonly #unstated = new Set<GrantedRow>()
   #life: string
   #number = 0
@@ -60,10 +60,10 @@ export class SharedWindows {
   #doubt = false
   #open = false
   #members: readonly string[] = []
-  /** The even part is one of so many: the most that were named since the last whole reply. */
+  /** The even part is the limit divided by this: the largest number of nodes named since the last complete reply. */
   #divisor = 0
   #bucket: number
-  /** Server's time of the last reply; at first when this run began. */
+  /** Server time of the last reply; before that, of the start of this run. */
   #heard: number
   #heardAt: number
   #sent: PendingCall | null = null
@@ -79,7 +79,7 @@ export class SharedWindows {
     this.#tickedAt = options.now
   }
 
-  /** All nodes that are registered; none: nobody knows, and no even part is used. */
+  /** All registered nodes; empty: unknown, and no even part is used. */
   setMembers(members: readonly string[]): void {
     this.#members = members
   }
@@ -88,22 +88,22 @@ export class SharedWindows {
     return this.#clock
   }
 
-  /** The bucket whose allowances are in the cells. */
+  /** The bucket that the cells' allowances are for. */
   get bucket(): number {
     return this.#bucket
   }
 
-  /** Valkey is not reached, so that the node uses its share. */
+  /** Valkey cannot be reached, so the node uses its share. */
   isAbsent(): boolean {
     return this.#bucket >= this.#absentFrom
   }
 
-  /** Grants are given: all nodes have stated to this server what they hold. */
+  /** Grants are given: all nodes have told this server what they hold. */
   get isOpen(): boolean {
     return this.#open
   }
 
-  /** Why nothing can be granted to this node now, as those who are refused are told. */
+  /** Why this node cannot be granted anything now, for the error message. */
   get apart(): Apart {
     const { node, without } = this.#options
     if (node === null) return null
@@ -134,7 +134,7 @@ export class SharedWindows {
     return row
   }
 
-  /** Follows the clock: at each bucket's begin cells get what may be used in it. */
+  /** Follows the clock: at the start of each bucket, cells get what may be used in it. */
   tick(now: number): void {
     const bucket = Math.max(this.#bucket, Math.floor(this.#clock.span(now).low / bucketMs))
     const passed = now - this.#tickedAt
@@ -145,19 +145,19 @@ export class SharedWindows {
       if (by === 0) row.estimate(bucket, passed)
       row.roll(by, bucket)
       if (this.isAbsent()) this.#unstated.add(row)
-      // What an answer on its way grants would belong to none.
+      // If a reply is still expected, the row must stay, or its grant would be lost.
       if (by > 0 && !row.known && !row.unanswered && row.isIdle(bucket)) this.#remove(row)
       else this.#settle(row)
     }
   }
 
-  /** Null: nothing needs to be said. A call that was not answered is given up by the next. */
+  /** The next call; null: there is nothing to say. It replaces a call that was not answered. */
   nextCall(now: number, run: string): LimitCall | null {
     if (run !== this.#run) this.#run = run
     const { node } = this.#options
     if (node === null || this.#members.length === 0) return null
     const rows = this.#epoch === 0 ? [] : this.#choose(now)
-    // Grants wait until all nodes have spoken, this one too.
+    // Grants wait until all nodes have reported, including this one.
     if (rows.length === 0 && now - this.#heardAt < (this.#open ? aliveMs : pauseMs)) return null
     const whole = this.#epoch > 0 && [...this.#unstated].every((row) => rows.includes(row))
     this.#divisor = Math.max(this.#divisor, this.#members.length)
@@ -173,7 +173,7 @@ export class SharedWindows {
     return call
   }
 
-  /** Of which limits a call speaks. */
+  /** The limits that a call covers. */
   namesOf(call: LimitCall): string[] {
     return this.#sent?.call === call ? this.#sent.rows.map(({ limit }) => limit.id) : []
   }
@@ -214,10 +214,10 @@ export class SharedWindows {
     row.known = row.holdsAny
     const [, , wanted = 0, needed = 0] = sent.call.rows[sent.rows.indexOf(row)] ?? []
     if (needed > 0 && given < needed) row.refusedUntil = now + pauseMs
-    // What nobody waits for yet is not asked for again and again near the limit.
+    // Near the limit, what no request waits for is not asked for again and again.
     if (needed === 0 && wanted > given * 2) row.asksAt = now + aliveMs
     this.#settle(row)
-    // It was given back; whatever came meanwhile adds it anew.
+    // It was given back; a new use adds it again.
     if (!row.known && row.isIdle(this.#bucket)) this.#remove(row)
   }
 
@@ -227,9 +227,9 @@ export class SharedWindows {
     this.#rows.delete(row.limit.id)
   }
 
-  /** Another server, or another data set: what it grants is not the continuation of anything. */
+  /** Another server, or another data set: its grants do not continue the earlier ones. */
   #begin(reply: LimitReply, sentAt: number, now: number): void {
-    // A moment that may be in either of two buckets is none to begin with.
+    // The time may be in either of two buckets, so it is not used to begin with.
     if (Math.floor(reply.time / bucketMs) !== Math.floor((reply.time + 2 + now - sentAt) / bucketMs)) return
     this.#doubt = false
     this.#open = false
@@ -266,7 +266,7 @@ export class SharedWindows {
     row.settle(this.#bucket, this.#evenOf(row), this.#options.without !== 'refuse' || !this.isAbsent())
   }
 
-  /** Null: before the seventh bucket of its absence others may still use what Valkey has not kept back for it yet. */
+  /** Null: before the seventh bucket of its absence, other nodes may still be using what Valkey has not reserved for this one yet. */
   #evenOf(row: GrantedRow): number | null {
     const { without, node } = this.#options
     if (node === null) return row.most
@@ -291,13 +291,13 @@ export class SharedWindows {
   #needsCall(row: GrantedRow, now: number): boolean {
     if (row.rolled || row.hasOver(this.#bucket)) return true
     if ((row.known || row.unanswered) && row.isIdle(this.#bucket)) return true
-    // Others may need the share that is lent here.
+    // Other nodes may need the unused share.
     if (row.share > 0 && now - row.statedAt >= aliveMs) return true
     if (this.#wantOf(row, now).want > 0) return true
     return this.#returns(row, now)
   }
 
-  /** Near the limit what one node does not need another may; so may the last requests at once that ended. */
+  /** Near the limit other nodes may need what this one does not use, and the last requests at once that have ended. */
   #returns(row: GrantedRow, now: number): boolean {
     const used = row.usedNow(this.#bucket)
     if (row.granted <= used || now - row.returnedAt < pauseMs) return false
@@ -325,7 +325,7 @@ export class SharedWindows {
       const free = row.cell.free()
       return { want: Math.max(1, all + expected - free), need: Math.max(0, least - free) }
     }
-    // The share is for when nothing can be granted.
+    // The share is reserved for when nothing can be granted.
     const rest = Math.max(0, row.granted - row.usedNow(this.#bucket))
     return rest * 2 < expected && now >= row.asksAt ? { want: expected - rest, need: 0 } : { want: 0, need: 0 }
   }

@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import type { ForgottenObject } from '../../store/replica/shared-change.ts'
 
-/** A transaction that began so much earlier may end only now. */
+/** A transaction that began this much earlier may only commit now. */
 const overlap = '30 seconds'
 
-/** What was forgotten on any node, each once, and all of it after a start. */
+/** Objects that any node has forgotten, each once; all of them after a start. */
 export class ForgottenFeed {
   #since: Date | null = null
-  /** Of what has been read: a server whose clock is behind that of the one before gives what comes a time long past. */
+  /** The newest entry read. Kept as a number because a new server's clock may be behind that of the one before. */
   #last = 0n
   #seen = new Set<string>()
 

@@ -11,13 +11,13 @@ const failureLength = 300
 
 export interface GatherNodesParts {
   postgres: Postgres
-  /** Brings what this node has journaled to PostgreSQL. Null: it is there; else why it is not. */
+  /** Ships everything that this node has journaled. Null: it is in PostgreSQL; otherwise the reason why not. */
   flush(): Promise<string | null>
-  /** Of this node; null: it is alone. */
+  /** This node's member id; null: it is alone. */
   member(): string | null
 }
 
-/** Nodes that ask each other by notifications of PostgreSQL to bring what they have stored. */
+/** Asks other nodes, by notifications of PostgreSQL, to ship what they have stored. */
 export class GatherNodes {
   readonly #parts: GatherNodesParts
   readonly #gathering: Gathering

@@ -1,21 +1,21 @@
-/** A node, by what PostgreSQL heard of it. */
+/** A node, as PostgreSQL knows it. */
 export interface GatheredNode {
   id: string
   name: string
-  /** Not heard of for so long; null: it has not begun. */
+  /** How long it has not been heard from; null: it has not begun. */
   silentMs: number | null
 }
 
 export interface GatheringParts {
-  /** Asks every node to bring what it has journaled, and to say so with that word. */
+  /** Asks every node to ship what it has journaled, and to answer with this word. */
   call(word: string): Promise<void>
-  /** All that may have stored something by now. */
+  /** All nodes that may have stored something. */
   members(): Promise<readonly GatheredNode[]>
   newWord(): string
 }
 
 export interface Gathered {
-  /** Not heard of for long: nobody waits for them. */
+  /** Not heard from for long, so not waited for. */
   absent: string[]
 }
 
@@ -30,8 +30,8 @@ interface Round {
 }
 
 /**
- * Resolves when what any node had journaled before the question is in PostgreSQL, so that a name that is not there is
- * unknown. One round at a time; who asks meanwhile shares the next, since a round that is under way may be past his.
+ * Resolves when everything that any node had journaled before the question is in PostgreSQL, so that a missing name really is unknown. One
+ * round at a time: later callers share the next one, since a round in progress may be too early for them.
  */
 export class Gathering {
   readonly #parts: GatheringParts
@@ -44,7 +44,7 @@ export class Gathering {
   }
 
   async gather(): Promise<Gathered> {
-    // Also where the one that runs has just ended: two rounds at once would each lose answers to the other.
+    // Also if the running round has just ended: two rounds at once would each lose answers to the other.
     if (this.#queued !== null) return await this.#queued
     if (this.#running === null) return await this.#begin()
     this.#queued = this.#running.then(
@@ -54,7 +54,7 @@ export class Gathering {
     return await this.#queued
   }
 
-  /** A node has answered. `failure`: why it could not bring all that it has; null: it has. */
+  /** A node has answered. `failure`: why it could not ship everything; null: it did. */
   hear(word: string, member: string, failure: string | null): void {
     const round = this.#round
     if (round?.word !== word || !round.waits.has(member)) return

@@ -1,12 +1,12 @@
 import type pg from 'pg'
 
 const rowsAtOnce = 5000
-/** A node that was away for longer begins with all that is left. */
+/** A node that was away longer reads everything again. */
 const forgottenDays = 30
-/** As long as the URL is good at which an upload goes on. */
+/** The lifetime of the URL at which an upload continues. */
 const uploadHours = 24
 
-/** What is over goes: answers at providers as old as the records that are dropped, reasoning by its own time. */
+/** Removes what has expired: stored answers as old as dropped records, and reasoning by its own expiry. */
 export async function removeOldObjects(
   client: pg.Client,
   { before, now }: { before: number; now: number },

@@ -14,14 +14,14 @@ import { columns } from './write-changes.ts'
 /** A request waits for it. */
 const statementMs = 2000
 
-/** One transaction of SQLite. */
+/** Rows in one SQLite transaction. */
 const rowsAtOnce = 500
 
 /** What all nodes have stored besides records, read from PostgreSQL. */
 export class SharedObjects {
   readonly #connection: OwnConnection
   readonly #gather: () => Promise<Gathered>
-  /** Lines of megabytes go over it: no look-up may wait for them. */
+  /** Its own connection, since it carries lines of megabytes that must not delay look-ups. */
   readonly #ofUploads: OwnConnection
   readonly #uploads: SharedUploads
 
@@ -41,7 +41,7 @@ export class SharedObjects {
         if (asked.settled) await this.#gatherAll()
         return await this.#reasoning(asked.names)
       case 'places':
-        // What an absent node made a moment before is missing in a list until it is back.
+        // Until it is back, a list lacks what an absent node created just before.
         await this.#gather()
         return await this.#places(asked)
       case 'input':
@@ -54,7 +54,7 @@ export class SharedObjects {
     }
   }
 
-  /** For operators, who are shown what there is where a node does not answer. */
+  /** For operators, who see what there is even if a node does not answer. */
   async list({ projects, environmentIds, providerId, type, id, limit }: ObjectFilter): Promise<StoredObject[]> {
     const values = [
       projects === undefined ? null : [...projects, ''],
@@ -71,7 +71,7 @@ export class SharedObjects {
     return rows.map(toStoredObject)
   }
 
-  /** What there is behind that key (`objectHistoryStart` at first), for a node that goes on alone; null: nothing more. */
+  /** The changes after that key (`objectHistoryStart` at first), for a node that continues alone; null: no more. */
   async readBehind(from: string): Promise<SharedPage | null> {
     const [table, ...key] = JSON.parse(from) as string[]
     if (table === 'counted') return await this.#connection.use((client) => readCountedBehind(client, key))

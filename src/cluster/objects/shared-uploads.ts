@@ -2,17 +2,17 @@ import type pg from 'pg'
 import type { PartAnswer, UploadPart } from '../../core/stored-object.ts'
 import type { OwnConnection } from '../own-connection.ts'
 
-/** Of one project, as `HeldInputs` has of all on a gateway alone; what is older is let go, and such a file is not known. */
+/** For one project, as `HeldInputs` has for everything on a gateway alone. Older parts are dropped, and such a file stays unknown. */
 const mostBytes = 32 * 1024 * 1024
 const mostUploads = 1000
-/** On their way to a PostgreSQL that does not answer. Each counts for some, or those that nobody waits for any more kept the next waiting. */
+/** Bytes that may wait for a PostgreSQL that does not answer. Each part counts for at least `leastWaiting`, so that small ones are bounded too. */
 const mostWaiting = 32 * 1024 * 1024
 const leastWaiting = 64 * 1024
 
 const nothing = new Uint8Array()
 const unknown: PartAnswer = { known: false, held: null }
 
-/** How far uploads are whose parts come to several nodes: one row each, which only one call at a time may go on with. */
+/** The state of uploads whose parts reach several nodes: one row each, which only one call at a time may continue. */
 export class SharedUploads {
   readonly #connection: Pick<OwnConnection, 'use'>
   #waiting = 0
@@ -28,7 +28,7 @@ export class SharedUploads {
     try {
       return await this.#connection.use((client) => steps[part.step](client, part))
     } catch (error) {
-      // Of a connection that breaks off one hears no more than that.
+      // A broken connection only reports this much.
       throw new Error(`PostgreSQL: ${error instanceof Error ? error.message : error}`)
     } finally {
       this.#waiting -= bytes
@@ -36,7 +36,7 @@ export class SharedUploads {
   }
 }
 
-/** Each statement is all or nothing, whatever other nodes do between them: at worst an upload is not known that could be. */
+/** Each statement is atomic, whatever other nodes do in between: at worst an upload is unknown that could have been known. */
 async function take(client: pg.Client, { name, call, offset, projectId }: UploadPart): Promise<PartAnswer> {
   const held = await client.query<{ sealed: Buffer }>(
     `update spgw.uploads set call = $2, time = now()
@@ -55,7 +55,7 @@ async function take(client: pg.Client, { name, call, offset, projectId }: Upload
 }
 
 async function give(client: pg.Client, { name, call, offset, held, projectId }: UploadPart): Promise<PartAnswer> {
-  // Taken before this node was one of several: it is not sealed.
+  // Stored before this node was in a cluster, so it is not sealed.
   if (held !== null && !(held instanceof Uint8Array)) return unknown
   const { rowCount } = await client.query(
     'update spgw.uploads set call = $3, at = $4, sealed = $5, time = now() where name = $1 and call = $2',
@@ -75,7 +75,7 @@ async function leave(client: pg.Client, { name, call }: UploadPart): Promise<Par
 
 const steps = { take, give, leave }
 
-/** Passes over what another node deletes now. */
+/** Skips rows that another node is deleting now. */
 async function keepBounds(client: pg.Client, projectId: string): Promise<void> {
   await client.query(
     `delete from spgw.uploads where name in (

@@ -15,14 +15,14 @@ import type { Self } from '../self.ts'
 type MadeObject = Extract<SharedChange, { kind: 'made' }>
 type BodiesFrom = Extract<SharedChange, { kind: 'bodies-from' }>
 
-/** What a node has stored, in its order, in the transaction that is open. Whatever is there already changes nothing. */
+/** Writes what a node has stored, in its order, in the open transaction. Existing rows do not change. */
 export async function writeChanges(
   client: pg.Client,
   { member }: Self,
   changes: readonly SharedChange[],
 ): Promise<void> {
   for (const run of runsOf(changes)) {
-    // Of one kind each: a run is made of its first.
+    // Each run consists of changes of the kind of its first.
     if (run[0]?.kind === 'made') await addObjects(client, run as MadeObject[])
     else if (run[0]?.kind === 'forgotten') await forgetObjects(client, run as ForgottenObject[])
     else if (run[0]?.kind === 'held') await addHeld(client, member, run as SharedHold[])
@@ -46,7 +46,7 @@ async function noteBodiesFrom(client: pg.Client, member: string, changes: readon
   await client.query('update spgw.shipped set bodies_from = $2 where member = $1', [member, changes.at(-1)?.id])
 }
 
-/** The first owner stays, as in each node's own index (`ObjectStatements`). Sorted, so that no two nodes wait for each other. */
+/** The first owner stays, as in each node's own index (`ObjectStatements`). Sorted, so that two nodes do not deadlock. */
 async function addObjects(client: pg.Client, changes: readonly MadeObject[]): Promise<void> {
   const rows = new Map<string, object>()
   for (const { object, input } of changes) {
@@ -68,7 +68,7 @@ async function addObjects(client: pg.Client, changes: readonly MadeObject[]): Pr
   )
 }
 
-/** Of an object that is told of twice, what the first has stays. */
+/** If an object is reported twice, the first report's values stay. */
 function filled(row: object): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
 }
@@ -101,7 +101,7 @@ async function addReasoning(client: pg.Client, changes: readonly SharedReasoning
   )
   const forgotten = sorted.filter(({ sealed }) => sealed === forgottenReasoning).map(({ name }) => name)
   if (forgotten.length === 0) return
-  // The nodes that have it themselves ask nobody.
+  // A node that has it itself does not ask others.
   await client.query(
     `insert into spgw.forgotten (type, id, provider_id, credential_id, project_id, environment_id, until)
      select $1, name, '', '', '', '', '' from unnest($2::text[]) as n(name)`,

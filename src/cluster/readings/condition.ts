@@ -3,12 +3,12 @@ import { idAt, idSlackMs } from '../../store/records/id-time.ts'
 import { statusRange } from '../../store/records/status-range.ts'
 import type { ReadingFilter } from './reading.ts'
 
-/** What a statement asks, with its values. */
+/** The conditions of a statement, with their values. */
 export class SqlCondition {
   readonly values: unknown[] = []
   readonly #parts: string[] = []
 
-  /** The number of a value in the statement. */
+  /** Adds a value, and returns its placeholder. */
   value(value: unknown): string {
     return `$${this.values.push(value)}`
   }
@@ -22,7 +22,7 @@ export class SqlCondition {
   }
 }
 
-/** What a label and an outcome tell: the same of records and of their sums. */
+/** Conditions on labels and outcomes, which records and their sums both have. */
 export function addPlain(condition: SqlCondition, filter: ReadingFilter): void {
   for (const column of ['project', 'environment', 'model', 'provider', 'lane', 'state', 'node'] as const)
     if (filter[column] !== undefined) condition.add(`${column} = ${condition.value(filter[column])}`)
@@ -39,7 +39,7 @@ export function addPlain(condition: SqlCondition, filter: ReadingFilter): void {
   }
 }
 
-/** What only the records themselves tell. */
+/** Conditions that only records themselves can answer. */
 export function addFull(condition: SqlCondition, filter: ReadingFilter): void {
   addPlain(condition, filter)
   addTimes(condition, filter)
@@ -71,16 +71,16 @@ export function addFull(condition: SqlCondition, filter: ReadingFilter): void {
   else condition.add(`strpos(id, ${condition.value(id.toLowerCase())}) > 0`)
 }
 
-/** A client may write NUL into what is its own, and PostgreSQL reads no JSON that has it. */
+/** Clients may send NUL in their own texts, and PostgreSQL cannot read JSON that contains it. */
 const readable = (json: string) => json.replaceAll('\\u0000', '\\ufffd')
 const asJson = (column: string) => `replace(${column}, '\\u0000', '\\ufffd')::jsonb`
 
-/** Most records are told by a look at their text; only what may hold it is read as JSON. */
+/** A search in the text excludes most records; only those that may match are read as JSON. */
 function addWritten(condition: SqlCondition, column: string, written: string, holds: string): void {
   condition.add(`case when strpos(${column}, ${condition.value(written)}) > 0 then ${holds} else false end`)
 }
 
-/** By the time, and by the id that begins with it, so that whole days need not be looked at. */
+/** By time, and by the id that begins with it, so that whole days can be skipped. */
 function addTimes(condition: SqlCondition, { since, until, before }: ReadingFilter): void {
   if (since !== undefined) {
     condition.add(`time >= ${condition.value(new Date(since).toISOString())}`)
@@ -93,7 +93,7 @@ function addTimes(condition: SqlCondition, { since, until, before }: ReadingFilt
   if (before !== undefined) condition.add(`id < ${condition.value(before)}`)
 }
 
-/** A name is one project's at a time. */
+/** A project's name may have belonged to another project at another time. */
 function namesOf(condition: SqlCondition, names: NonNullable<ReadingFilter['names']>): string {
   const each = names.map(({ name, since, until }) => {
     const parts = [`project = ${condition.value(name)}`]

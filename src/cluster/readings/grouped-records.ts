@@ -14,10 +14,10 @@ interface Milliseconds {
   first_bytes: Buffer | null
 }
 
-/** `tag`: the text that has the tags. */
+/** `tag`: the text that contains the tags. */
 export type RecordsRow = Omit<GroupedRow, 'latencies' | 'fewer'> & Milliseconds
 
-/** Records as if each were a sum. */
+/** Records in the form of sums. */
 export function recordSummands(
   filter: ReadingFilter,
   { from, to }: Pick<SpanPart, 'from' | 'to'>,
@@ -43,7 +43,7 @@ export function recordSummands(
   return { table, condition: whole }
 }
 
-/** Of a record with several tags there is a row for each. */
+/** A record with several tags yields a row for each. */
 export function countRecords(sums: GroupedSums, rows: readonly RecordsRow[]): Counted {
   const counted = rows.flatMap(({ tag, durations, first_bytes, ...row }): SumRow[] => {
     const sum = { ...row, label: sums.labels.number(row), latencies: countLatencies({ durations, first_bytes }) }
@@ -69,8 +69,8 @@ function countLatencies({ durations, first_bytes }: Milliseconds): Buffer {
 }
 
 /**
- * Of most records the tags stand at the end, and are cut out there: each record would have to be parsed else. Where something else
- * does, the text is what has them. Nothing is unescaped, which may have what PostgreSQL has no text for.
+ * Most records end with their tags, which are cut out there, since parsing every record takes long. For other records the whole text is
+ * returned. Nothing is unescaped, because PostgreSQL cannot represent every character.
  */
 const withTagText = `cross join lateral (select split_part(record_json, ',"tags":{', -1) as ending offset 0) e
   cross join lateral (select case when ending = '}}' then null

@@ -6,20 +6,20 @@ import { addPlain, SqlCondition } from './condition.ts'
 import type { Labelled, MetLabels } from './met-labels.ts'
 import type { ReadingFilter } from './reading.ts'
 
-/** Hours or days of sums, as their rows name them; `past` is behind the last. */
+/** A range of hours or days of sums; `past` is the first one after it. */
 export interface SumStretch {
   span: 'hour' | 'day'
   first: string
   past: string
 }
 
-/** A day of a node, as its rows name it. */
+/** One node's day. */
 export interface NodeDay {
   start: string
   node: string
 }
 
-/** Rows that PostgreSQL adds up, aliased `s`, with a column `start`, and what is asked of them. */
+/** The rows that PostgreSQL adds up, aliased `s` with a column `start`, and the conditions on them. */
 export interface Summands {
   table: string
   condition: SqlCondition
@@ -27,26 +27,26 @@ export interface Summands {
 
 export type GroupedRow = Omit<SumRow, 'tag'> &
   Labelled & {
-    /** As `Summands` has it; null: without any. */
+    /** As `Summands` has it; null: none. */
     tag: string | null
-    /** In Base64. */
+    /** Base64. */
     latencies: string | null
     fewer: string | null
   }
 
-/** Of what a row is made, and how it is written where rows are put in order: there nothing is null. */
+/** A column that rows are grouped by, and its expression for sorting, which is never null. */
 interface GroupColumn {
   name: 'time' | 'node' | 'state' | 'status' | 'error_code' | 'tag' | keyof Labelled
   grouped: string
   selected: string
   ordered: readonly string[]
-  /** The same of a row that was read. */
+  /** The sort values of a row that was read. */
   placeOf(row: GroupedRow): unknown[]
 }
 
 /**
- * Rows of sums that PostgreSQL adds up to what groups are made of, whatever else keeps them apart: of 90 days with hundreds of keys
- * some hundreds are left of a hundred thousand.
+ * Sums that PostgreSQL adds up by the columns that groups need, ignoring all others: of 90 days with hundreds of keys, a hundred thousand
+ * rows become some hundreds.
  */
 export class GroupedSums {
   readonly labels: MetLabels
@@ -54,7 +54,7 @@ export class GroupedSums {
   readonly #withTags: boolean
   readonly #withLatencies: boolean
   readonly #labelNames: string
-  /** Rows of any time are one. */
+  /** Rows are not grouped by time. */
   readonly isTimeless: boolean
 
   constructor({ longest, by, withLatencies }: SumQuestion, labels: MetLabels) {
@@ -85,14 +85,14 @@ export class GroupedSums {
     return { table: 'spgw.record_sums s', condition }
   }
 
-  /** Of days that follow each other, the newest first: what has no tag is all without what has any. */
+  /** For consecutive days, newest first. What has no tag is the total minus what has any. */
   tagSums(filter: ReadingFilter, days: readonly [NodeDay, ...NodeDay[]]): Summands {
     const [newest] = days
     const oldest = days.at(-1) ?? newest
     const condition = new SqlCondition()
     addPlain(condition, filter)
     const [first, last] = [condition.value(oldest.start), condition.value(newest.start)]
-    // For the index: a comparison of both columns finds no place in one that begins with the span.
+    // For the index: PostgreSQL cannot use a comparison of both columns in an index that begins with the span.
     condition.add(`start >= ${first} and start <= ${last}`)
     condition.add(`(start, node) >= (${first}, ${condition.value(oldest.node)})`)
     condition.add(`(start, node) <= (${last}, ${condition.value(newest.node)})`)
@@ -103,7 +103,7 @@ export class GroupedSums {
     return { table, condition }
   }
 
-  /** A page of their groups. `last`: of the page before. */
+  /** One page of the groups. `last`: the last row of the page before. */
   select(
     { table, condition }: Summands,
     { last, limit }: { last: GroupedRow | undefined; limit: number },
@@ -123,7 +123,7 @@ export class GroupedSums {
     return { text, values: condition.values }
   }
 
-  /** The groups of records, without an end: of as many as are at hand at once. */
+  /** The groups of records, unpaged: the caller bounds the number of records. */
   selectRecords({ table, condition }: Summands): { text: string; values: unknown[] } {
     const milliseconds = this.#withLatencies
       ? `${joinedMilliseconds('duration_ms')} as durations, ${joinedMilliseconds('first_byte_ms')} as first_bytes`
@@ -134,7 +134,7 @@ export class GroupedSums {
   }
 
   count(rows: GroupedRow[]): Counted {
-    // So that the name of a key is its latest.
+    // So that a key has its latest name.
     if (this.isTimeless) rows.sort((row, other) => (row.time < other.time ? 1 : -1))
     return {
       rows: rows.map(({ tag, ...row }) => ({
@@ -162,14 +162,14 @@ export class GroupedSums {
   }
 }
 
-/** What groups are named after. A key has one row, under its latest name. */
+/** The columns that name the groups. A key has one row, with its latest name. */
 const namesOf: Partial<Record<StatsBy, readonly (keyof Labelled)[]>> = {
   key: ['key_id'],
   model: ['model'],
   project: ['project'],
   environment: ['environment'],
 }
-/** Without them it is not known who asked for something, and whom it was asked of. */
+/** Always needed, to tell requests by provider and shadow requests apart. */
 const always = new Set<string>(['provider', 'shadow'])
 
 const dayLength = '2026-01-02'.length
@@ -205,16 +205,16 @@ function nullableColumn(name: 'tag' | keyof Labelled): GroupColumn {
   }
 }
 
-/** Starts are of one length within a part. */
+/** Within one part all starts have the same length. */
 const latestKeyName = "substr(max(s.start || coalesce(s.key_name, '')), length(max(s.start)) + 1)"
 
-/** As `addLatencies` of the store reads them. */
+/** In the form that the store's `addLatencies` reads. */
 const joinedLatencies = "string_agg(s.latencies, '\\x0000'::bytea)"
-/** PostgreSQL sends bytes in hexadecimal: half as long again, and a third of the node's time went to that. */
+/** PostgreSQL sends bytes as hexadecimal, half as long again; decoding that took a third of the node's time. */
 const inBase64 = (bytes: string) => `encode(${bytes}, 'base64')`
 const readBase64 = (text: string | null) => (text === null ? null : Buffer.from(text, 'base64'))
 
-/** Whole, one after the other. */
+/** All values, one after the other. */
 const joinedMilliseconds = (column: string) =>
   `string_agg(int4send(least(greatest(floor(s.${column} + 0.5), 0), 2147483647)::int), ''::bytea)
     filter (where s.${column} is not null)`

@@ -3,7 +3,7 @@ import type { RecordLabelsRow } from '../../store/schema.ts'
 
 export type Labelled = Omit<RecordLabelsRow, 'number'>
 
-/** Numbers for labels as they are met: the newest first, so that it has the greatest. */
+/** Numbers labels in the order in which they are met. The newest comes first, so the newest has the greatest number. */
 export class MetLabels {
   readonly known = new Map<number, RecordLabelsRow>()
   readonly #numbers = new Map<string, number>()

@@ -13,11 +13,11 @@ import { readTagDays } from './tag-days.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Grouped at once: each may have tags of its own. */
+/** The most records that are grouped at once: each may have tags of its own. */
 const recordsAtOnce = 20_000
 
 type Times = Pick<SpanPart, 'from' | 'to'>
-/** Each is asked for when it is taken. */
+/** Each part is only requested when it is taken. */
 type CountedParts = AsyncGenerator<AsyncGenerator<Counted>>
 
 interface GroupedReading {
@@ -26,7 +26,7 @@ interface GroupedReading {
   withTags: boolean
 }
 
-/** Records of all nodes, as statistics are made of them. */
+/** The records of all nodes, as the source for statistics. */
 export class PostgresSource implements RecordSource {
   readonly #ask: AskPostgres
   readonly #pageRows: number
@@ -63,10 +63,10 @@ export class PostgresSource implements RecordSource {
       from: filter.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.since),
       to: filter.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.until),
     }
-    // A number is one label's in all parts.
+    // Label numbers are shared by all parts.
     const reading = { filter, sums: new GroupedSums(question, new MetLabels()), withTags }
     if (!areSummed(filter)) return yield* inTurn(this.#days(reading, span))
-    // Weeks have no sums here, which would not go when a day's table does; nor have hours by tag.
+    // There are no sums by week, which could not be dropped together with a day's table, and no sums by tag and hour.
     const longestSum = longest === 'hour' ? 'hour' : 'day'
     for (const part of partsOf(span, Number.NEGATIVE_INFINITY, longestSum, withTags ? longestSum : 'hour')) {
       if (part.by === 'record' || (withTags && part.by === 'hour')) yield* inTurn(this.#days(reading, part))
@@ -74,7 +74,7 @@ export class PostgresSource implements RecordSource {
     }
   }
 
-  /** Stretch by stretch, and of each page by page: PostgreSQL adds all of a stretch up for each of its pages. */
+  /** Reads stretch by stretch, and each in pages: PostgreSQL adds up the whole stretch for each of its pages. */
   async *#stretches({ filter, sums }: GroupedReading, { from, to, by }: SpanPart): CountedParts {
     const span = by === 'hour' ? 'hour' : 'day'
     const [edges] = await this.#ask<{ oldest: string | null; newest: string | null }>(
@@ -107,7 +107,7 @@ export class PostgresSource implements RecordSource {
     }
   }
 
-  /** What is no whole hour, or is asked by what sums do not tell: the records of the days that have any. */
+  /** Reads the records of each day, for parts of hours and for filters that sums cannot answer. */
   async *#days(reading: GroupedReading, { from, to }: Times): CountedParts {
     const days = await this.#ask<{ start: string; requests: number }>(
       `select start, sum(requests)::float8 as requests from spgw.record_sums
@@ -121,7 +121,7 @@ export class PostgresSource implements RecordSource {
     }
   }
 
-  /** Asked for at once, and read when its turn comes. */
+  /** Requested at once, read in turn. */
   #pages(sums: GroupedSums, summands: () => Summands): AsyncGenerator<Counted> {
     const ask = (last?: GroupedRow) => {
       const { text, values } = sums.select(summands(), { last, limit: this.#pageRows })
@@ -153,13 +153,13 @@ async function* readRecords(sums: GroupedSums, asked: Promise<RecordsRow[]>): As
   yield countRecords(sums, await asked)
 }
 
-/** What fails before its turn comes fails when it does. */
+/** A failure is reported when the result's turn comes. */
 function begin<Output>(asked: Promise<Output>): Promise<Output> {
   asked.catch(() => {})
   return asked
 }
 
-/** One piece is asked for while the one before it is waited for and read: labels are numbered in their order. */
+/** Requests one piece while the one before is read. They are read in order, because labels are numbered in order. */
 async function* inTurn(pieces: CountedParts): AsyncGenerator<Counted> {
   let last: AsyncGenerator<Counted> | null = null
   for await (const piece of pieces) {
@@ -171,13 +171,13 @@ async function* inTurn(pieces: CountedParts): AsyncGenerator<Counted> {
 
 const dayOf = (start: string): Times => ({ from: momentOf(start), to: momentOf(start) + dayMs })
 
-/** The newest first. */
+/** Newest first. */
 function* cut({ from, to }: Times, requests: number): Generator<Times> {
   const hours = Math.max(1, Math.floor((24 * recordsAtOnce) / Math.max(1, requests)))
   for (let end = to; end > from; end -= hours * hourMs) yield { from: Math.max(from, end - hours * hourMs), to: end }
 }
 
-/** Only what label and outcome tell. */
+/** Whether the filter only uses labels and outcomes. */
 function areSummed({ tags, route, id, slowerThanMs, fellBack, failedAt, names }: ReadingFilter): boolean {
   const others = [route, id, slowerThanMs, fellBack, failedAt, names]
   return Object.keys(tags ?? {}).length === 0 && others.every((each) => each === undefined)

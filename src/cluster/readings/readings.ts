@@ -17,21 +17,23 @@ import { PostgresSource } from './postgres-source.ts'
 import type { AskPostgres, RecordReading } from './reading.ts'
 import { readRecords, type StoredRow, searchRecords } from './search.ts'
 
-/** Whoever asks for more at once is told so by PostgreSQL. */
+/** PostgreSQL cancels longer statements. */
 const statementMs = 30_000
-/** What somebody looks at must not wait for the long reading of another. */
+/** Several, so that a long reading does not delay others. */
 const readingsAtOnce = 3
-/** For the groups of a month and their latencies, each connection; otherwise they are sorted in files: 90 days took a quarter longer. */
+/**
+ * Memory per connection for the groups of a month with their latencies. Otherwise PostgreSQL sorts in files: 90 days took a quarter longer.
+ */
 const memoryMegabytes = 32
-/** Where an operator has given more, that stays. */
+/** If an operator has configured more, that stays. */
 const giveMemory = `select set_config('work_mem', '${memoryMegabytes}MB', false)
   where pg_size_bytes(current_setting('work_mem')) < ${memoryMegabytes * 2 ** 20}`
-/** One transaction of SQLite. */
+/** Rows in one SQLite transaction. */
 const othersAtOnce = 500
 
-/** What nodes read of the records of all, over connections that nothing else waits for. */
+/** Readings of the records of all nodes, over connections of their own. */
 export class Readings {
-  /** Each opened when those before it are in use. */
+  /** Each is opened when those before it are busy. */
   readonly #connections: readonly OwnConnection[]
 
   constructor(address: PostgresAddress, main: Pick<Postgres, 'ask'>) {
@@ -43,7 +45,7 @@ export class Readings {
     )
   }
 
-  /** When the signal fires nobody waits for it any more, and it ends in PostgreSQL. */
+  /** If the signal fires, the reading is cancelled in PostgreSQL. */
   async answer(reading: RecordReading, signal: AbortSignal): Promise<unknown> {
     const ask: AskPostgres = (text, values) => this.#ask(text, values, signal)
     const source = new PostgresSource(ask)
@@ -69,7 +71,7 @@ export class Readings {
     }
   }
 
-  /** For a node that goes on alone with the records of all; each says whose it is. */
+  /** For a node that continues alone with the records of all nodes; each record names its node. */
   async readOthers({ node, after }: { node: string; after: string }) {
     const rows = await this.#ask<StoredRow & { state: string }>(
       `select id, node, state, record_json, repeats::float8 as repeats, last_time from spgw.records
@@ -96,7 +98,7 @@ export class Readings {
     await Promise.all(this.#connections.map((connection) => connection.close()))
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async byIds(ids: readonly string[]): Promise<RequestRecord[]> {
     return await readRecords((text, values) => this.#ask(text, values), 'id = any ($1) order by id', [ids])
   }
@@ -108,7 +110,7 @@ export class Readings {
   }
 }
 
-/** By its id, or of the refusal that stood for others at the moment the id was made. */
+/** By id, or the shared record of refusals for the time at which the id was made. */
 async function get(ask: AskPostgres, id: string): Promise<RequestRecord | null> {
   const [known] = await readRecords(ask, 'id = $1', [id])
   const time = idTime(id)

@@ -10,11 +10,11 @@ import type { AskPostgres, ReadingFilter } from './reading.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Days whose sums are looked through before any of their records is. */
+/** How many days of sums are read before any of their records. */
 const daysAtOnce = 14
-/** Records that are looked through in some tens of milliseconds. */
+/** How many records are searched in some tens of milliseconds. */
 const atOnce = 5000
-/** Of a day that has fewer, its hours are looked up first: that costs less than to read all of the day. */
+/** For a day with fewer records, its hours are looked up first: that is faster than searching the whole day. */
 const rareInDay = 1000
 
 const isoOf = (moment: number): string => new Date(moment).toISOString()
@@ -27,15 +27,15 @@ export interface StoredRow {
   last_time: string | null
 }
 
-/** Milliseconds since the epoch; `end` is behind it. */
+/** Epoch milliseconds; `end` is exclusive. */
 interface Stretch {
   begin: number
   end: number
 }
 
 /**
- * A page of what the filter lets through, newest first, as `searchRecords` of the store finds it: what takes longer than that to find
- * is left to the next page. Read day by day, of those alone whose sums say that they have something.
+ * One page of matching records, newest first, like the store's `searchRecords`: if the search takes longer than `withinMs`, the rest is
+ * left to the next page. Searches day by day, skipping those whose sums show no matches.
  */
 export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, withinMs: number): Promise<FoundRecords> {
   const begun = performance.now()
@@ -54,13 +54,13 @@ export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, wit
     const last = records.length < limit ? null : (records.at(-1)?.id ?? null)
     return { records, before: last, searchedUntil: null }
   }
-  // The one that has that id.
+  // A complete id names at most one record.
   if (id !== undefined && idTime(id) !== null) return look('').then(whole)
   for await (const { begin, end } of piecesOf(ask, stretchesOf(ask, filter), filter)) {
     const upper = idAt(end + idSlackMs)
     if (upper < below) below = upper
     const from = idAt(begin - idSlackMs)
-    // Looked through for the page before.
+    // Searched for the page before.
     if (from >= below) continue
     await look(from)
     if (records.length >= limit) break
@@ -70,7 +70,7 @@ export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, wit
   return whole()
 }
 
-/** What sums do not say is looked for in the records themselves, of which a day may have more than a page has time for. */
+/** Splits stretches for filters that sums cannot answer: a day may have more records than a page can search. */
 async function* piecesOf(
   ask: AskPostgres,
   stretches: AsyncGenerator<Stretch>,
@@ -85,7 +85,7 @@ async function* piecesOf(
   }
 }
 
-/** Hours, the newest first: together as long as they have few records, and else in parts of so many. */
+/** Packs hours, newest first: together while they have few records, otherwise in several parts. */
 function* pack(hours: readonly { start: string; requests: number }[]): Generator<Stretch> {
   let open: (Stretch & { requests: number }) | null = null
   for (const { start, requests } of hours) {
@@ -109,7 +109,7 @@ function* pack(hours: readonly { start: string; requests: number }[]): Generator
   if (open !== null) yield open
 }
 
-/** Where something may be, from the newest back. */
+/** Stretches that may contain matches, newest first. */
 async function* stretchesOf(ask: AskPostgres, filter: ReadingFilter): AsyncGenerator<Stretch> {
   const edges = await ask<{ oldest: string | null; newest: string | null }>(
     `select (select start from spgw.record_sums where span = 'day' order by start limit 1) as oldest,
@@ -125,7 +125,7 @@ async function* stretchesOf(ask: AskPostgres, filter: ReadingFilter): AsyncGener
     timeOf(filter.before ?? '~') + idSlackMs,
   )
   const first = dayOf(isoOf(Math.max(0, last)))
-  // Most that somebody looks for is new, and the newest day needs no sums.
+  // Most searches look for something recent, so the newest day is searched without reading sums.
   yield dayStretch(first)
   for (let below = first; below > since; ) {
     const from = dayOf(isoOf(Math.max(Date.parse(since), Date.parse(below) - daysAtOnce * dayMs)))
@@ -139,7 +139,7 @@ async function* stretchesOf(ask: AskPostgres, filter: ReadingFilter): AsyncGener
 
 const dayStretch = (day: string): Stretch => ({ begin: Date.parse(day), end: Date.parse(day) + dayMs })
 
-/** Hours that follow each other are one. */
+/** Joins consecutive hours. */
 function* hoursOf(hours: readonly { start: string }[]): Generator<Stretch> {
   let open: Stretch | null = null
   for (const { start } of hours) {
@@ -153,7 +153,7 @@ function* hoursOf(hours: readonly { start: string }[]): Generator<Stretch> {
   if (open !== null) yield open
 }
 
-/** Days or hours that have something of what labels and outcomes tell, and how much; the newest first. */
+/** Days or hours with matching labels and outcomes, and their number of requests; newest first. */
 async function summed(
   ask: AskPostgres,
   filter: ReadingFilter,

@@ -5,19 +5,19 @@ import type { AskPostgres, ReadingFilter } from './reading.ts'
 
 interface TagDay extends NodeDay {
   requests: number
-  /** Of its sums, those by tag among them. */
+  /** The number of its sums, including those by tag. */
   rows: number
-  /** Its sums by tag are of all its records: no node of an earlier version has written any of them, and they are not too many. */
+  /** Its sums by tag cover all its records: no node of an earlier version has written any, and there are not too many. */
   whole: boolean
 }
 
 type DaySpan = Pick<SpanPart, 'from' | 'to'>
 
 const dayMs = 86_400_000
-/** To read months of them takes as long as some of their sums do. */
+/** Reading more of them at once takes as long as reading their sums. */
 const lookMs = 28 * dayMs
 
-/** Those of which there are sums, newest first, as what is read together; older ones are looked at while newer ones are read. */
+/** The days that have sums, newest first, grouped as they are read together. Older ones are looked up while newer ones are read. */
 export async function* readTagDays(
   ask: AskPostgres,
   filter: ReadingFilter,
@@ -32,7 +32,7 @@ export async function* readTagDays(
   const oldest = momentOf(edges.oldest)
   const look = (before: number) => {
     const asked = lookAt(ask, filter, { from: Math.max(oldest, before - lookMs), to: before }, edges.found)
-    // What fails before its turn comes fails when it does.
+    // A failure is reported when the result's turn comes.
     asked.catch(() => {})
     return asked
   }
@@ -45,7 +45,7 @@ export async function* readTagDays(
   }
 }
 
-/** `found`: a node has made the sums by tag that may. */
+/** `found`: a node has created the table of sums by tag. */
 async function lookAt(
   ask: AskPostgres,
   { node }: ReadingFilter,
@@ -56,7 +56,7 @@ async function lookAt(
     ? 'spgw.tag_days'
     : `(select start, node, ${sumAmounts}, 0 as rows, true as overflow from spgw.record_sums where false)`
   const amounts = (table: string) => sumAmounts.map((name) => `coalesce(${table}.${name}, 0)`)
-  // A condition that holds for every node would count for PostgreSQL as one that leaves few rows, which it adds up otherwise.
+  // For PostgreSQL, a condition that holds for every node would look like one that matches few rows, and it would choose a worse plan.
   const ofTime = `start >= $1 and start < $2${node === undefined ? '' : ' and node = $3'}`
   return await ask<TagDay>(
     `select start, node, coalesce(s.requests, 0)::float8 as requests,
@@ -70,10 +70,10 @@ async function lookAt(
   )
 }
 
-/** More of them would be too much at once. */
+/** The most rows that are read at once. */
 const mostRows = 20_000
 
-/** Days that are read together; what has no sums by tag alone. */
+/** Groups days that are read together; a day without complete sums by tag stays alone. */
 function* joinDays(days: readonly TagDay[]): Generator<[TagDay, ...TagDay[]]> {
   let open: [TagDay, ...TagDay[]] | null = null
   let rows = 0

@@ -10,13 +10,13 @@ import type { AskPostgres } from '../readings/reading.ts'
 const columns = [
   ...(['id', 'part', 'mode', 'type', 'bytes', 'truncated', 'masked', 'key_id', 'sealed', 'until'] as const),
 ] satisfies (keyof BodyRow)[]
-/** One statement takes 65,535 values. */
+/** A statement takes at most 65,535 values. */
 const rowsAtOnce = 1000
-/** Deleted in one statement: each request may have two MiB. */
+/** How many requests' bodies are deleted in one statement: each may have two MiB. */
 const idsAtOnce = 50
 const hourMs = 3_600_000
 
-/** Captured bodies of a node, in the transaction that is open. What is there already is the same. */
+/** Writes captured bodies of a node in the open transaction. An existing row is the same body. */
 export async function addBodies(client: pg.Client, node: string, bodies: readonly BodyRow[]): Promise<void> {
   for (let at = 0; at < bodies.length; at += rowsAtOnce) {
     const values: unknown[] = []
@@ -31,7 +31,7 @@ export async function addBodies(client: pg.Client, node: string, bodies: readonl
   }
 }
 
-/** Returns how many there were. In one order for everybody, so that no two nodes wait for each other. */
+/** Returns how many there were. In a fixed order, so that two nodes do not deadlock. */
 export async function removeBodies(client: pg.Client, ids: readonly string[]): Promise<number> {
   let removed = 0
   for (let at = 0; at < ids.length; at += idsAtOnce) {
@@ -45,7 +45,7 @@ export async function removeBodies(client: pg.Client, ids: readonly string[]): P
   return removed
 }
 
-/** What policies keep no longer, by PostgreSQL's clock. */
+/** Removes bodies that policies no longer keep, by PostgreSQL's clock. */
 export async function removeOverBodies(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ id: string }>(
@@ -59,7 +59,7 @@ export async function removeOverBodies(client: pg.Client): Promise<void> {
   }
 }
 
-/** Of these, which have bodies: the newest first. */
+/** Those of the ids that have bodies, newest first. */
 export async function listWithBodies(client: pg.Client, ids: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'select distinct id from spgw.bodies where id = any ($1) order by id desc',
@@ -68,7 +68,7 @@ export async function listWithBodies(client: pg.Client, ids: readonly string[]):
   return rows.map(({ id }) => id)
 }
 
-/** Of the bodies that PostgreSQL has, the newest that are left: at most those of an hour. */
+/** Removes the newest remaining bodies from PostgreSQL, at most those of an hour. */
 export async function purgeSharedBodies(client: pg.Client, filter: PurgeQuestion['filter']): Promise<PurgeSlice> {
   const { until, before = until === undefined ? '~' : idAt(Date.parse(until) + idSlackMs) } = filter
   const { rows } = await client.query<{ id: string }>(
@@ -89,12 +89,12 @@ export async function purgeSharedBodies(client: pg.Client, filter: PurgeQuestion
   return { removed: await removeBodies(client, ids), before: ids.length < idsAtOnce ? from : (ids.at(-1) ?? from) }
 }
 
-/** Looked at in one statement. */
+/** How many ids one statement looks at. */
 const idsLookedAt = 5000
 
 /**
- * Bodies without a record, of this node and of those that are no members any more, behind that id; `after` null: there are no more.
- * A body may come a moment before its record.
+ * Bodies without a record, of this node and of former members, after that id; `after` null: no more. A body may arrive just before its
+ * record.
  */
 export async function findOrphans(
   client: pg.Client,
@@ -113,7 +113,7 @@ export async function findOrphans(
   }
 }
 
-/** Those of them that have no record by now either. */
+/** Removes those that still have no record. */
 export async function removeOrphans(client: pg.Client, ids: readonly string[]): Promise<void> {
   const { rows } = await client.query<{ id: string }>('select id from spgw.records where id = any ($1)', [ids])
   const known = new Set(rows.map(({ id }) => id))
@@ -123,11 +123,11 @@ export async function removeOrphans(client: pg.Client, ids: readonly string[]): 
   )
 }
 
-/** Of one page, for whoever goes on alone; where one is larger it comes alone. */
+/** The size of a page, for a node that continues alone. A larger body comes alone. */
 const pageBytes = 4 * 1024 * 1024
 const pageRows = 200
 
-/** Bodies of nodes of other names behind that one, in their order, those that are too old for their node left out; null: no more. */
+/** Bodies of nodes with other names, in order, after the given one, without those that are too old for their node; null: no more. */
 export async function readOtherBodies(
   ask: AskPostgres,
   { node, after }: { node: string; after: readonly string[] },
@@ -149,7 +149,7 @@ export async function readOtherBodies(
   return { bodies, last: [last.id, last.part] }
 }
 
-/** With how long the node that brought it keeps it. */
+/** With the retention of the node that shipped it. */
 interface KeptRow extends BodyRow {
   now: number
   keep: number | null
@@ -159,7 +159,7 @@ interface KeptRow extends BodyRow {
 const kept = `(extract(epoch from now()) * 1000)::float8 as now, s.bodies_from,
   coalesce(s.keep_bodies_ms, (select max(keep_bodies_ms) from spgw.shipped))::float8 as keep`
 
-/** Of a node that was one member after another, the last. */
+/** If a node was several members in turn, the last. */
 const keptBy = (table: string) => `left join lateral (
   select bodies_from, keep_bodies_ms from spgw.shipped where node = ${table}.node order by time desc limit 1) s on true`
 
@@ -168,8 +168,8 @@ function isOver({ id, now, keep, until }: KeptRow): boolean {
 }
 
 /**
- * What PostgreSQL has of a request whose record is there. Days go whole, and only when no node keeps them any more: what is too
- * old for the node that brought it is not read before.
+ * The captured bodies of a request whose record exists. Whole days are dropped only when no node keeps them any more, so bodies that are
+ * too old for their own node are left out here.
  */
 export async function findBodies(ask: AskPostgres, id: string): Promise<FoundBodies> {
   const rows = await readKept(
@@ -189,7 +189,7 @@ export async function findBodies(ask: AskPostgres, id: string): Promise<FoundBod
   return { bodies, missing: isComplete ? null : 'unshipped', keptMs }
 }
 
-/** Null: no node has made the table yet. */
+/** Null: no node has created the table yet. */
 async function readKept(ask: AskPostgres, text: string, values: unknown[]): Promise<KeptRow[] | null> {
   try {
     return await ask<KeptRow>(text, values)

@@ -14,9 +14,9 @@ import {
 import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
 
-/** What nodes are notified with. */
+/** The notification to other nodes. */
 export const countedWord = 'counted'
-/** One transaction of SQLite. */
+/** Rows in one SQLite transaction. */
 const rowsAtOnce = 500
 
 interface AnswerRow {
@@ -31,8 +31,8 @@ const asked = `unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text
   as a(number, id, provider_id, credential_id, type, maker)`
 
 /**
- * Of each which node counts it: the first that asks, whenever it asks again. One that was removed before it had counted loses it to the
- * next. In the order of their names, so that no two nodes wait for each other.
+ * Decides for each work which node counts its usage: the first that asks, also if it asks again. If that node was removed before it had
+ * counted, the next one does. Sorted by name, so that two nodes do not deadlock.
  */
 export async function claimUsage(
   client: pg.Client,
@@ -77,7 +77,7 @@ function toAnswer({ number, mine, counted, elsewhere, amounts }: AnswerRow): Cla
   return { ...answered, kind: counted ? 'counted' : 'taken' }
 }
 
-/** Of these, for which a node holds budget, those that were counted; what they came to, where that node is to book it. */
+/** Of works for which a node holds budget, those that were counted, and their cost if that node has to book it. */
 export async function readCounted(
   client: pg.Client,
   { member }: Self,
@@ -93,9 +93,9 @@ export async function readCounted(
   return rows.map((row) => ({ ...placeOf(row), usage: row.usage }))
 }
 
-/** This node holds budget for it, until it is counted. What is known of the work is as its last step left it, whichever node made that. */
+/** This node holds budget for the work until it is counted. The entry describes the work after its last step, whichever node ran that. */
 export async function addHeld(client: pg.Client, member: string, holds: readonly SharedHold[]): Promise<void> {
-  // Two steps of one round are one row.
+  // Two steps within one round become one row.
   const last = [...new Map(holds.map((hold) => [JSON.stringify(placesOf([hold])), hold])).values()]
   await client.query(
     `insert into spgw.held as h (id, provider_id, credential_id, work, member)
@@ -109,7 +109,7 @@ export async function addHeld(client: pg.Client, member: string, holds: readonly
   )
 }
 
-/** What a call goes on with; null: no node has told of it. */
+/** Earlier work that a call continues; null: no node has reported it. */
 export async function readHeldWork(client: pg.Client, place: HeldBatch): Promise<BatchHeldEntry | null> {
   const { rows } = await client.query<{ work: BatchHeldEntry | null }>(
     `select h.work from unnest($1::text[], $2::text[], $3::text[]) as a(id, provider_id, credential_id)
@@ -119,7 +119,7 @@ export async function readHeldWork(client: pg.Client, place: HeldBatch): Promise
   return rows[0]?.work ?? null
 }
 
-/** In the transaction that brings the records: whoever holds budget for it hears that they are there. */
+/** Runs in the transaction that ships the records: nodes that hold budget for the work learn that it was counted. */
 export async function addCounted(client: pg.Client, member: string, counts: readonly SharedCount[]): Promise<void> {
   await client.query(
     `insert into spgw.counted as c (id, provider_id, credential_id, type, usage, member)
@@ -138,7 +138,7 @@ export async function addCounted(client: pg.Client, member: string, counts: read
   await client.query('select pg_notify($1, $2)', [channel, countedWord])
 }
 
-/** For a node that goes on alone: nobody else's work is counted by it again. Null: there is nothing more. */
+/** For a node that continues alone, so that it does not count other nodes' work again. Null: no more. */
 export async function readCountedBehind(client: pg.Client, key: readonly string[]): Promise<SharedPage | null> {
   const { rows } = await client.query<WorkRow & Pick<SharedCount, 'type' | 'usage'>>(
     `select id, provider_id, credential_id, type, usage from spgw.counted

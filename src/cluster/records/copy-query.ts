@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** What pg's connection does of `COPY`, which its types leave out. */
+/** The part of pg's connection that `COPY` uses and its types leave out. */
 interface CopyConnection {
   readonly stream: Socket
   endCopyFrom(): void
 }
 
-/** A message of data: this letter, its length with these four bytes, the data. */
+/** A data message: this letter, its length including these four bytes, the data. */
 const dataLetter = 'd'.charCodeAt(0)
 const lengthBytes = 4
 
-/** A `COPY … FROM STDIN` with all that it is to take: pg's own query, which has nothing to give when PostgreSQL asks for it. */
+/** A `COPY … FROM STDIN` with all of its data, since pg's own query has none to send. */
 class CopyQuery extends pg.Query {
   readonly #data: Uint8Array
-  /** Called once, by pg: at the end, or when its time is over. */
+  /** Called once by pg: at the end, or after a timeout. */
   callback: (error: Error | null) => void
 
   constructor(text: string, data: Uint8Array, callback: (error: Error | null) => void) {
@@ -23,7 +23,7 @@ class CopyQuery extends pg.Query {
     this.callback = callback
   }
 
-  /** Written as it is: pg would copy it, into memory that stays until V8 looks for garbage. */
+  /** Written without a copy: pg would copy the data into memory that stays until V8 collects it. */
   handleCopyInResponse(connection: CopyConnection): void {
     const { stream } = connection
     const head = Buffer.alloc(1 + lengthBytes, dataLetter)
@@ -36,7 +36,7 @@ class CopyQuery extends pg.Query {
   }
 }
 
-/** Rejects with what PostgreSQL refuses it with. The data must stay until PostgreSQL has answered what is asked next. */
+/** Rejects with PostgreSQL's error. The data must not change until PostgreSQL has answered the next question. */
 export async function copyFrom(client: pg.Client, text: string, data: Uint8Array): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     client.query(new CopyQuery(text, data, (error) => (error === null ? resolve() : reject(error))))

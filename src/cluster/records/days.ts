@@ -7,7 +7,7 @@ import { forgetPurges } from './purge.ts'
 import { forgetReprices } from './reprice.ts'
 
 const dayMs = 86_400_000
-/** Made so many days ahead, so that no batch waits for it. */
+/** Tables are created this many days ahead, so that no batch waits for one. */
 const aheadDays = 3
 
 /** The day (UTC) of an id, in days since the epoch. */
@@ -16,20 +16,20 @@ export function dayOf(id: string): number {
 }
 
 /**
- * Makes what is missing of these days' tables. In no transaction: each is there at once for everybody. What makes and drops
- * them in PostgreSQL has the rights of the schema's owner, which a node need not have.
+ * Creates missing tables for these days. Not in a transaction, so each is visible to everybody at once. The functions in PostgreSQL that
+ * create and drop tables run with the rights of the schema's owner, which a node does not need.
  */
 export async function ensureDays(client: pg.Client, days: readonly number[]): Promise<void> {
   const { records, bodies } = await listDays(client)
   for (const day of days) if (!records.has(day) || !bodies.has(day)) await makeDay(client, day)
 }
 
-/** Today and what is ahead; and drops what every node has kept for long enough. One node at a time, and any. */
+/** Creates the tables of today and the next days, and drops those that no node keeps any more. Any node may do this, one at a time. */
 export async function keepDays(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock(hashtext('spgw.days')) as mine")
   if (rows[0]?.mine !== true) return
   try {
-    // By PostgreSQL's clock: that of one node must not remove what all have.
+    // By PostgreSQL's clock: a node with a wrong clock must not drop what others keep.
     const longest = await client.query<{ now: number; records: string | null; bodies: string | null }>(
       `select (extract(epoch from now()) * 1000)::float8 as now, max(keep_ms) as records, max(keep_bodies_ms) as bodies
        from spgw.shipped join spgw.members on id = member`,
@@ -46,7 +46,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
     let dropped = 0
     for (const day of days.records) if (isOver(day, before) && (await dropDay(client, 'drop_day', day))) dropped++
     for (const day of days.bodies) if (isOver(day, bodiesBefore)) await dropDay(client, 'drop_bodies', day)
-    // Hours and days alike are named by how they begin.
+    // Hours and days both have names that begin with their day.
     for (const table of dropped > 0 ? ['record_sums', 'tag_sums', 'tag_days'] : [])
       await client.query(`delete from spgw.${table} where start < $1`, [dateOf(Math.floor(before / dayMs))])
     await removeOverBodies(client)
@@ -58,7 +58,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
   }
 }
 
-/** Whose tables are there. */
+/** The days that have tables. */
 async function listDays(client: pg.Client): Promise<{ records: Set<number>; bodies: Set<number> }> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -68,7 +68,7 @@ async function listDays(client: pg.Client): Promise<{ records: Set<number>; bodi
   return { records: new Set(ofKind('records')), bodies: new Set(ofKind('bodies')) }
 }
 
-/** Nothing of that day is younger. */
+/** Nothing of that day is newer. */
 function isOver(day: number, before: number): boolean {
   return (day + 1) * dayMs <= before
 }
@@ -83,7 +83,7 @@ async function makeDay(client: pg.Client, day: number): Promise<void> {
   await client.query('select spgw.make_day($1, $2, $3)', [dateOf(day), from, to])
 }
 
-/** False: some node keeps it still. */
+/** False: some node still keeps it. */
 async function dropDay(client: pg.Client, act: 'drop_day' | 'drop_bodies', day: number): Promise<boolean> {
   const { rows } = await client.query<{ done: boolean }>(`select spgw.${act}($1) as done`, [dateOf(day)])
   return rows[0]?.done === true

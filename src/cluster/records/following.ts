@@ -5,22 +5,22 @@ import { channel } from '../schema/configuration.ts'
 const followWord = 'follow'
 export const endedWord = 'ended'
 const noticeEveryMs = 2000
-/** Who follows says so several times within it. */
+/** A follower repeats its request several times within this time. */
 const followedMs = 7000
 /** A notification holds 8,000 bytes, and an id has 30. */
 export const idsAtOnce = 200
-/** What could not be read waits for the next time, so many ids at most. */
+/** Ids of unread records that are kept for the next attempt. */
 const mostMissed = 10_000
 
 export interface FollowingParts {
   postgres: Pick<Postgres, 'ask'>
-  /** What records call this node. */
+  /** This node's name in records. */
   node: string
   read(ids: readonly string[]): Promise<RequestRecord[]>
   onRecords(records: RequestRecord[]): void
 }
 
-/** Records of other nodes as they come to PostgreSQL; only while somebody follows do nodes say which these are. */
+/** Records of other nodes, as they arrive in PostgreSQL. Nodes announce them only while somebody follows. */
 export class Following {
   readonly #parts: FollowingParts
   #asking: NodeJS.Timeout | null = null
@@ -32,7 +32,7 @@ export class Following {
     this.#parts = parts
   }
 
-  /** Whether somebody wants to know what this node brings. */
+  /** Whether somebody follows the records of this node. */
   get isFollowed(): boolean {
     return performance.now() < this.#followedUntil
   }
@@ -70,7 +70,7 @@ export class Following {
     else if (records.length > 0) onRecords(records)
   }
 
-  /** PostgreSQL may have been away. */
+  /** For example after PostgreSQL was away. */
   #readMissed(): void {
     const missed = this.#missed
     this.#missed = []

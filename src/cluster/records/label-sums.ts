@@ -10,7 +10,7 @@ import {
   shippedColumns,
 } from '../../store/replica/outbox-types.ts'
 
-/** What changes in sums together. */
+/** Changes of sums that belong together. */
 export type RecordChanges = Pick<ShippedRecords, 'sums' | 'tags'>
 
 interface NodeChanges {
@@ -18,7 +18,7 @@ interface NodeChanges {
   tags: SumChanges
 }
 
-/** Gathers what records of any nodes change in their sums. */
+/** Collects how changes to records of any nodes change the sums. */
 export class LabelSums {
   readonly #labels: LabelWords[] = []
   readonly #numbers = new Map<string, number>()

@@ -2,14 +2,14 @@ import type { MessagePort } from 'node:worker_threads'
 import type { OutboxAct, OutboxQuestion, OutboxQuestions, OutboxReply } from '../../store/replica/outbox-types.ts'
 import type { ObjectsQuestion, ObjectsReply } from '../../store/replica/shared-change.ts'
 
-/** The store's outbox, asked over a port that ends with either thread. */
+/** Asks the store's outbox, over a port that closes with either thread. */
 export class OutboxClient {
   readonly #port: MessagePort
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #lastId = 0
   #closed = false
 
-  /** `onQuestion`: what the store asks of all nodes. */
+  /** `onQuestion`: questions of the store to all nodes. */
   constructor(port: MessagePort, onQuestion: (question: ObjectsQuestion) => Promise<ObjectsReply>) {
     this.#port = port
     port.on('message', (message: OutboxReply | ObjectsQuestion) => {
@@ -21,7 +21,7 @@ export class OutboxClient {
       for (const pending of this.#pending.values()) pending.reject(noStore())
       this.#pending.clear()
     })
-    // It keeps no thread alive that has nothing else to do.
+    // The port must not keep the thread alive.
     port.unref()
   }
 
@@ -29,12 +29,12 @@ export class OutboxClient {
     act: Act,
     input: OutboxQuestions[Act]['input'],
   ): Promise<OutboxQuestions[Act]['output']> {
-    // Nobody hears what is posted to a port that has ended, and nobody would answer.
+    // Nobody would receive or answer a message on a closed port.
     if (this.#closed) throw noStore()
     const id = ++this.#lastId
     const pending = Promise.withResolvers<unknown>()
     this.#pending.set(id, pending)
-    // The act and its input come together; so does what the store answers.
+    // The types of act and input belong together, and so do those of the answer.
     this.#port.postMessage({ id, act, input } as OutboxQuestion)
     return (await pending.promise) as OutboxQuestions[Act]['output']
   }

@@ -9,36 +9,39 @@ const askEveryMs = 10_000
 
 export interface PurgingNode {
   self: Self
-  /** As its records name it. */
+  /** Its name in records. */
   name: string
 }
 
 /**
- * This node's part of what was purged on any node: what it has stored, and what it shipped since. Slice by slice between
- * batches, so that nothing waits long to be shipped.
+ * This node's part of purges that were requested on any node: what it has stored, and has shipped since. Done in slices between batches, so
+ * that shipping is not delayed.
  */
 export class OwnPurges {
   readonly #connection: OwnConnection
   #askedAt = Number.NEGATIVE_INFINITY
   #waiting: Purge[] = []
-  /** How far the first of them is here. */
+  /** How far the first purge has come. */
   #before: string | null = null
   #bodies = 0
-  /** What it came to; null: it is not done yet, but for bodies whose records went. */
+  /** How many were removed; null: not done yet. Afterwards only bodies without records remain. */
   #removed: number | null = null
-  /** Bodies that had no record when they were looked for last, and behind which id the next are. */
+  /** Bodies without a record at the last look, and the id after which the search continues. */
   #orphans: { ids: string[]; after: string | null } | null = null
 
   constructor(connection: OwnConnection) {
     this.#connection = connection
   }
 
-  /** There is a new one: asked for as soon as those that are known are done. */
+  /** There is a new purge. It is fetched once the known ones are done. */
   ask(): void {
     this.#askedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Call when what was journaled before is shipped. `done`: something; what was read of the outbox before is old. */
+  /**
+   * Call when everything that was journaled before has been shipped. `done`: something was removed, so what was read of the outbox before
+   * is outdated.
+   */
   async doSlice({ self, name }: PurgingNode, outbox: OutboxClient): Promise<{ done: boolean; more: boolean }> {
     const now = performance.now()
     if (this.#waiting.length === 0 && now - this.#askedAt > askEveryMs) {
@@ -56,8 +59,8 @@ export class OwnPurges {
     if (slice.before !== null) return { done: true, more: true }
     const { bodies } = question
     const rest = await this.#connection.use((client) =>
-      // The slices of whoever asked may have gone by before this node had shipped.
-      // Bodies of all: whoever asks may be of a version that leaves them there.
+      // This node may have shipped records after the requesting node's slices had passed. Bodies of all nodes are purged, since the
+      // requesting node's version may leave them.
       purgeAllShared(client, bodies ? question : { bodies, filter: { ...question.filter, node: name } }),
     )
     this.#removed = this.#bodies + rest
@@ -65,8 +68,8 @@ export class OwnPurges {
   }
 
   /**
-   * Whoever asked may be of a version that deletes records in PostgreSQL and leaves their bodies. One that has no record in two turns
-   * has none: by the second, what was journaled before the first is shipped.
+   * The requesting node's version may delete records in PostgreSQL but leave their bodies. A body without a record in two turns really has
+   * none: by the second turn, everything journaled before the first has been shipped.
    */
   async #removeOrphans(self: Self, node: string, { number, question }: Purge, removed: number) {
     const isOlder = !question.bodies && question.withBodies !== true

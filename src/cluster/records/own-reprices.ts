@@ -8,8 +8,8 @@ import { readReprices, removeReprice } from './reprice.ts'
 const askEveryMs = 10_000
 
 /**
- * Puts the costs that `cost recompute` found on any node on what this node has stored. What it changes is shipped once more:
- * a batch that was on its way meanwhile has the cost from before, and PostgreSQL would keep that.
+ * Applies the costs that `cost recompute` found on any node to what this node has stored. The changed records are shipped again: a batch on
+ * its way at that moment has the old cost, and PostgreSQL would keep it.
  */
 export class OwnReprices {
   readonly #connection: Pick<OwnConnection, 'use'>
@@ -24,7 +24,7 @@ export class OwnReprices {
     this.#askedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** True: there may be more to do. Whoever is killed in between does the last once more, which changes nothing. */
+  /** True: there may be more to do. After a kill the last step is repeated, which changes nothing. */
   async doSome(self: Self, outbox: OutboxClient): Promise<boolean> {
     const now = performance.now()
     if (now - this.#askedAt < askEveryMs) return false

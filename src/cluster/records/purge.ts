@@ -8,28 +8,28 @@ import type { Self } from '../self.ts'
 import { listWithBodies, purgeSharedBodies, removeBodies } from './bodies.ts'
 import { removeRecords } from './write-records.ts'
 
-/** What nodes are notified with. */
+/** The notification to other nodes. */
 export const purgeWord = 'purge'
-/** In one transaction, which nobody ships beside. */
+/** Records in one transaction, during which no node ships. */
 const sliceRecords = 1000
-/** Of so many of them bodies go: of each there may be two MiB. */
+/** Fewer if they have bodies: each may have two MiB. */
 const sliceBodies = 100
 const hourMs = 3_600_000
 const awayAfter = '10 seconds'
 
-/** One that all nodes are to do. */
+/** A purge that every node must do. */
 export interface Purge {
   number: number
-  /** `withBodies`: whoever asked deletes in PostgreSQL also what was captured of the records. Earlier versions leave that there. */
+  /** `withBodies`: the requesting node also deletes the records' bodies in PostgreSQL. Earlier versions leave them. */
   question: PurgeQuestion & { withBodies?: boolean }
 }
 
 export interface PurgeQuestions {
-  /** From now on every node that is there, or comes back, deletes its part. Returns the number to ask by. */
+  /** From now on every node deletes its part, even if it comes back later. Returns the number of the purge. */
   purge: { input: PurgeQuestion; output: number }
-  /** Deletes some of what PostgreSQL has of records, or bodies, of all nodes and newest first, until `before` is null. */
+  /** Deletes some records or bodies of all nodes in PostgreSQL, newest first, until `before` is null. */
   'purge-slice': { input: PurgeQuestion; output: PurgeSlice }
-  /** How many of them the nodes have deleted by themselves, and which have not yet; `isAway`: it was not heard of for a while. */
+  /** How many the nodes have deleted in their own databases, and which nodes have not; `isAway`: not heard from for a while. */
   purged: { input: { number: number }; output: { removed: number; missing: { name: string; isAway: boolean }[] } }
 }
 
@@ -66,7 +66,7 @@ export const purgeAnswerers: PurgeAnswerers = {
   },
 }
 
-/** Of what PostgreSQL has, the newest that is left: at most an hour of it, so that no statement takes long. */
+/** Deletes the newest remaining records in PostgreSQL, at most an hour of them, so that no statement takes long. */
 export async function purgeShared(client: pg.Client, { bodies, filter }: PurgeQuestion): Promise<PurgeSlice> {
   if (bodies) return await purgeSharedBodies(client, filter)
   const newest = new SqlCondition()
@@ -89,7 +89,7 @@ export async function purgeShared(client: pg.Client, { bodies, filter }: PurgeQu
     condition.values,
   )
   const all = found.map(({ id }) => id)
-  // First, and while others ship: whoever is killed in between leaves records that are found again.
+  // Bodies first, while others may ship: a kill in between leaves records, which are found again.
   const captured = await listWithBodies(client, all)
   const last = captured[sliceBodies - 1]
   const ids = last === undefined ? all : all.filter((id) => id >= last)
@@ -99,7 +99,7 @@ export async function purgeShared(client: pg.Client, { bodies, filter }: PurgeQu
   return { removed, before: isWhole ? from : (ids.at(-1) ?? from) }
 }
 
-/** All slices; returns how many went. */
+/** Deletes all slices; returns how many were removed. */
 export async function purgeAllShared(client: pg.Client, question: PurgeQuestion): Promise<number> {
   let removed = 0
   for (let { filter } = question; ; ) {
@@ -110,7 +110,7 @@ export async function purgeAllShared(client: pg.Client, question: PurgeQuestion)
   }
 }
 
-/** Sums are read before they are written, so whoever ships waits: the lock conflicts with inserting, and with no reading. */
+/** Sums are read before they are written, so shipping has to wait. The lock conflicts with inserts, but not with reads. */
 export const lockRecords = 'lock table only spgw.records in exclusive mode'
 
 async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<number> {
@@ -125,7 +125,7 @@ async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<n
   }
 }
 
-/** What this node has not deleted its part of: not what was purged before it was a member. */
+/** Purges of which this node has not done its part; not those from before it was a member. */
 export async function readPurges(client: pg.Client, { member }: Self): Promise<Purge[]> {
   const { rows } = await client.query<{ number: string; question: Purge['question'] }>(
     `select p.number, p.question from spgw.purges p join spgw.members m on m.id = $1 and p.time >= m.joined
@@ -142,7 +142,7 @@ export async function markPurged(client: pg.Client, { member }: Self, number: nu
   )
 }
 
-/** Once every member has done its part, nobody asks for it for long. */
+/** Deletes old purges that every member has done. */
 export async function forgetPurges(client: pg.Client): Promise<void> {
   await client.query(
     `delete from spgw.purges p where p.time < now() - interval '1 day' and not exists (

@@ -9,26 +9,26 @@ import { lockRecords } from './purge.ts'
 import { readColumn } from './write-records.ts'
 import { writeSums } from './write-sums.ts'
 
-/** What nodes are notified with. */
+/** The notification to other nodes. */
 export const repriceWord = 'reprice'
 const awayAfter = '10 seconds'
-/** Asked for at once; each is what one page of records has changed. */
+/** How many are fetched at once. Each is what one page of records has changed. */
 const rowsAtOnce = 20
 
 export interface RepriceQuestions {
-  /** Puts another cost on these in PostgreSQL, whosever they are, and in their nodes' own databases soon. Returns how many there were. */
+  /** Changes the costs of these records of any node in PostgreSQL, and soon in their nodes' own databases. Returns how many there were. */
   reprice: { input: RecordCost[]; output: number }
-  /** What members have still to change in their own databases. */
+  /** The changes that members still have to make in their own databases. */
   repriced: { input: null; output: RepricingNode[] }
 }
 
 export interface RepricingNode {
   name: string
-  /** It was not heard of for a while. */
+  /** Not heard from for a while. */
   isAway: boolean
-  /** It runs a version that knows of no such change, and makes it once it is upgraded. */
+  /** It runs a version without repricing, and does this after its upgrade. */
   isOlder: boolean
-  /** How much there is to do. */
+  /** How many changes are left. */
   left: number
 }
 
@@ -54,7 +54,7 @@ export const repriceAnswerers: RepriceAnswerers = {
   },
 
   async repriced(client) {
-    // The first release that does so says as well for how long it keeps bodies.
+    // The first version that can also reports how long it keeps bodies.
     const { rows } = await client.query<RepricingNode>(
       `select m.name, coalesce(m.beat < now() - interval '${awayAfter}', true) as "isAway", count(*)::int as left,
          exists (select from spgw.shipped s where s.member = m.id and s.keep_bodies_ms is null) as "isOlder"
@@ -65,8 +65,8 @@ export const repriceAnswerers: RepriceAnswerers = {
 }
 
 /**
- * The records and their sums, and what their nodes are to do, in the transaction that is open, which nobody ships beside. Done
- * here for all: a node keeps its records for another time than PostgreSQL, and may be gone for good.
+ * Changes records and sums, and lists what their nodes have to do, in the open transaction, during which no node ships. It is done here for
+ * all nodes: a node may keep its records for another time than PostgreSQL, or never come back.
  */
 async function repriceShared(client: pg.Client, costs: readonly RecordCost[]): Promise<number> {
   const byId = new Map(costs.map((cost) => [cost.id, cost]))
@@ -96,7 +96,7 @@ async function repriceShared(client: pg.Client, costs: readonly RecordCost[]): P
     [changed.map(({ id }) => id), changed.map(({ usd }) => usd), changed.map(({ text }) => text)],
   )
   await writeSums(client, sums.take())
-  // A node that was given another name has records under the one before: so what nobody is called is asked of everybody.
+  // A renamed node has records under its former name, so records of a name that no node has are sent to all.
   await client.query(
     `insert into spgw.reprices (member, costs)
      select m.id, c.costs::jsonb from unnest($1::text[], $2::text[]) as c(node, costs) join spgw.members m
@@ -113,7 +113,7 @@ function withUsd(row: ShippedRow, usd: number): ShippedRow {
   return row.with(usdPlace, usd)
 }
 
-/** What this node has still to change in its own database, in the order in which PostgreSQL's records were changed. */
+/** Changes that this node still has to make in its own database, in PostgreSQL's order. */
 export async function readReprices(
   client: pg.Client,
   { member }: Self,
@@ -129,7 +129,7 @@ export async function removeReprice(client: pg.Client, number: string): Promise<
   await client.query('delete from spgw.reprices where number = $1', [number])
 }
 
-/** Nobody is left to do it. */
+/** Deletes changes for nodes that are no longer members. */
 export async function forgetReprices(client: pg.Client): Promise<void> {
   await client.query('delete from spgw.reprices where member not in (select id from spgw.members)')
 }

@@ -14,20 +14,20 @@ import { addRecords, replaceRecords, splitRecords } from './write-records.ts'
 
 export interface ShippingNode {
   self: Self
-  /** As its records name it. */
+  /** Its name in records. */
   name: string
   keeps: KeepTimes
-  /** Somebody follows requests: which come is said with them. */
+  /** Somebody follows requests, so their ids are announced. */
   isFollowed: boolean
 }
 
-/** What PostgreSQL may refuse by itself. */
+/** What PostgreSQL may refuse individually. */
 export type Refusable = ShippedRecords | SharedChange | BodyRow
 
-/** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
+/** `shipped`, with what PostgreSQL refused; `moved`: the batch does not begin at the watermark. */
 export type Shipped = { kind: 'shipped'; refused: Refusable[] } | { kind: 'moved' }
 
-/** How far PostgreSQL is with this node's records; a member that has never shipped begins at nothing, with all of its bodies. */
+/** How much of this node's records PostgreSQL has. A member that has never shipped begins at zero, with all of its bodies. */
 export async function readWatermark(client: pg.Client, node: ShippingNode): Promise<OutboxMark> {
   const { self, name, keeps } = node
   const { rows } = await client.query<{ sequence: string; mark: string }>(
@@ -40,8 +40,8 @@ export async function readWatermark(client: pg.Client, node: ShippingNode): Prom
 }
 
 /**
- * A batch and the watermark behind it in one transaction: once, whatever is killed or lost on the way. It is not waited for until
- * it is on PostgreSQL's disk: a crash of it takes both, and the node ships the batch again.
+ * Ships a batch and moves the watermark in one transaction, so exactly once, whatever is killed or lost. It does not wait for PostgreSQL's
+ * disk: a crash there loses both, and the node ships the batch again.
  */
 export async function shipBatch(client: pg.Client, node: ShippingNode, batch: OutboxBatch): Promise<Shipped> {
   const ids = [...batch.records.ids, ...batch.bodies.map(({ id }) => id)]
@@ -70,10 +70,10 @@ export async function shipBatch(client: pg.Client, node: ShippingNode, batch: Ou
     const shipped = await tryToShip(client, node, batch, write)
     if (shipped !== null) return shipped
   }
-  throw new Error('PostgreSQL refuses a batch of records, and each of them alone it does not')
+  throw new Error('PostgreSQL rejects a batch of records, but accepts each of them alone')
 }
 
-/** Heard when the transaction is committed. */
+/** The notification is delivered on commit. */
 async function notifyEnded(client: pg.Client, node: string, { ids }: ShippedRecords): Promise<void> {
   for (let at = 0; at < ids.length; at += idsAtOnce) {
     const some = ids.slice(at, at + idsAtOnce)
@@ -83,7 +83,7 @@ async function notifyEnded(client: pg.Client, node: string, { ids }: ShippedReco
 
 type WriteBatch = (batch: OutboxBatch) => Promise<Refusable[]>
 
-/** Null: what PostgreSQL refuses is in the records. */
+/** Null: PostgreSQL refuses something in the batch. */
 async function tryToShip(
   client: pg.Client,
   { self, name }: ShippingNode,
@@ -114,7 +114,7 @@ async function tryToShip(
   }
 }
 
-/** One must never stand in the way of all others. Returns those that PostgreSQL refuses. */
+/** Writes rows one by one, so that a bad one does not block the others. Returns those that PostgreSQL refuses. */
 async function each<Row>(client: pg.Client, rows: readonly Row[], write: (row: Row) => Promise<void>): Promise<Row[]> {
   const refused: Row[] = []
   for (const row of rows) {
@@ -131,7 +131,7 @@ async function each<Row>(client: pg.Client, rows: readonly Row[], write: (row: R
   return refused
 }
 
-/** Data that does not fit, a record that is there already, no day for it, more than a row can hold. */
+/** Invalid data, a record that exists already, a missing day, or more than a row can hold. */
 function isOfRecords(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 }

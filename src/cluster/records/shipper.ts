@@ -27,16 +27,16 @@ import { UsageClaims } from './usage-claims.ts'
 import { readCopied } from './write-records.ts'
 
 const everyMs = 250
-/** What has not changed is reported so often. Whoever hears nothing for half a minute takes this thread for stuck. */
+/** How often an unchanged state is reported. After half a minute without a report this thread counts as stuck. */
 const repeatMs = 5000
-/** So long a node that stops waits for the batch under way. */
+/** How long a node that stops waits for the batch in progress. */
 const closeMs = 500
 const statementMs = 10_000
 const settleEveryMs = 2000
 const daysEveryMs = 10 * 60_000
-/** While nothing can be shipped the store is not asked in each turn how much waits. */
+/** While nothing can be shipped, the store is asked only this often how much waits. */
 const lookEveryMs = 2000
-/** One transaction: some ten milliseconds of PostgreSQL's time. */
+/** One transaction takes PostgreSQL some ten milliseconds. */
 const batchRecords = 2000
 const batchBytes = 4 * 1024 * 1024
 
@@ -46,30 +46,30 @@ const nothing: OutboxState = { depth: 0, since: null, history: false, usage: 0, 
 
 export interface ShipperOptions {
   address: PostgresAddress
-  /** Of this node, as its records name it. */
+  /** This node's name in records. */
   name: string
   keeps: KeepTimes
   report(report: OutboxReport): void
   /** Whether somebody follows requests as they end. */
   isFollowed(): boolean
-  /** What the store asks of all nodes. */
+  /** Answers a question of the store to all nodes. */
   ask(asked: ObjectsAsked): Promise<unknown>
 }
 
-/** Brings what a node has stored to PostgreSQL, batch by batch, and goes on where PostgreSQL says that it is. */
+/** Ships what a node has stored to PostgreSQL, batch by batch, starting where PostgreSQL's watermark is. */
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #connection: OwnConnection
   readonly #repeater: Repeater
   #keeps: KeepTimes
-  /** What PostgreSQL has heard of that. */
+  /** The retention that PostgreSQL has been told. */
   #saidKeeps: KeepTimes | null = null
   #outbox: OutboxClient | null = null
   #self: Self | null = null
-  /** The number that PostgreSQL is at; null: it was not asked, or not by this connection. */
+  /** PostgreSQL's watermark; null: not read yet over this connection. */
   #reached: number | null = null
   #state: OutboxState = nothing
-  /** What PostgreSQL has, and the store was not told of yet. */
+  /** What PostgreSQL has and the store has not been told of yet. */
   #unsettled: OutboxMark | null = null
   #settledAt = Number.NEGATIVE_INFINITY
   #daysAt = Number.NEGATIVE_INFINITY
@@ -99,7 +99,7 @@ export class Shipper {
     this.#repeater = new Repeater(everyMs, () => this.#turn())
   }
 
-  /** As which member; null: it rests. */
+  /** Sets the member to ship as; null: nothing is shipped. */
   be(self: Self | null): void {
     this.#self = self
     this.#reached = null
@@ -110,31 +110,31 @@ export class Shipper {
     this.#repeater.wake()
   }
 
-  /** From now on; PostgreSQL hears of it in the next turn. */
+  /** Sets the retention; PostgreSQL is told in the next turn. */
   keep(keeps: KeepTimes): void {
     this.#keeps = keeps
     this.#repeater.wake()
   }
 
-  /** Something was purged on a node, and of this one's is to go as well. */
+  /** A purge was requested on a node, and this node has to do its part. */
   purge(): void {
     this.#purges.ask()
     this.#repeater.wake()
   }
 
-  /** Records were given another cost on a node, perhaps some of this one. */
+  /** Costs were changed on a node, perhaps those of this node's records. */
   reprice(): void {
     this.#reprices.ask()
     this.#repeater.wake()
   }
 
-  /** What background work used was counted on a node. */
+  /** A node has counted the usage of background work. */
   counted(): void {
     this.#claims.check()
     this.#repeater.wake()
   }
 
-  /** Where what is to be shipped comes from, from now on. */
+  /** Sets the port of the outbox. */
   take(port: MessagePort): void {
     this.#outbox?.close()
     this.#outbox = new OutboxClient(port, (question) => this.#answer(question))
@@ -142,7 +142,7 @@ export class Shipper {
     this.#repeater.wake()
   }
 
-  /** Null: what was journaled before this was called is in PostgreSQL; else why it could not be brought there now. */
+  /** Null: everything journaled before this call is in PostgreSQL; otherwise the reason why not. */
   async flush(): Promise<string | null> {
     const turn = Promise.withResolvers<string | null>()
     this.#waiting.push(turn)
@@ -151,9 +151,9 @@ export class Shipper {
   }
 
   async close(): Promise<void> {
-    // What is left may be a lot, and is shipped by the next run.
+    // The rest may be much, and is shipped by the next run.
     this.#self = null
-    // A batch that is cut off there comes with the next run, once.
+    // A batch that is cut off here is shipped by the next run.
     await Promise.race([this.#repeater.close(), wait(closeMs)])
     await this.#connection.close()
     this.#outbox?.close()
@@ -180,7 +180,7 @@ export class Shipper {
     this.#release(waiting, 'it ships nothing now')
   }
 
-  /** Several times a second, and mostly nothing new; that is said from time to time, or this thread would be taken for stuck. */
+  /** Called several times a second. An unchanged state is only repeated now and then, so that this thread does not count as stuck. */
   #report(trouble: string | null, isRefused = false): void {
     const report: OutboxReport = { ...this.#state, trouble, isRefused }
     const text = JSON.stringify(report)
@@ -191,22 +191,22 @@ export class Shipper {
     this.#options.report(report)
   }
 
-  /** What waits where nothing is shipped: whoever is told of a trouble is told what it keeps back. */
+  /** Reads how much waits while nothing is shipped, so that a reported trouble says how much it holds back. */
   async #look(outbox: OutboxClient): Promise<void> {
     const now = performance.now()
     if (now - this.#lookedAt < lookEveryMs) return
     this.#lookedAt = now
-    // A store that does not answer is a trouble of its own, and shown as such.
+    // A store that does not answer is a trouble of its own, reported elsewhere.
     this.#state = await outbox.ask('state', { after: null }).catch(() => this.#state)
   }
 
-  /** Returns, or throws, what keeps it from going on; null: nothing does. */
+  /** Returns or throws the reason why it cannot continue; null: none. */
   async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<unknown> {
     const node: ShippingNode = { self, name: this.#options.name, keeps: this.#keeps, isFollowed: false }
     if (waiting.length > 0) await outbox.ask('ingest', null)
     let after = await this.#resume(node, outbox)
     if (after === null) return new Error('PostgreSQL has no tables of records yet')
-    // Before anything is shipped: what this node counts goes with it.
+    // Before shipping, so that what this node counts is shipped too.
     let trouble = await this.#claims.settle(self, outbox, waiting.length > 0)
     while (this.#self === self) {
       const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes, node: node.name })
@@ -221,20 +221,20 @@ export class Shipper {
       if (batch.isHistory) {
         this.#release(waiting, null)
         trouble = await this.#claims.settle(self, outbox, false)
-        // What was deleted or changed meanwhile must not come from the batch as it was.
+        // What was deleted or changed meanwhile must not be shipped in its old form.
         if (await this.#followOthers(node, outbox)) continue
       }
       after = await this.#ship(node, batch, outbox)
       if (after === null) return new Error('PostgreSQL takes nothing of this run of the node')
-      // Whatever is behind for long comes in many batches.
+      // A long backlog is shipped in many batches.
       this.#report(null)
-      // Who began to wait meanwhile waits for no history: the next turn comes at once.
+      // New callers do not wait for history: the next turn comes at once.
       if (batch.isHistory && this.#waiting.length > 0) return trouble
     }
     return null
   }
 
-  /** Where PostgreSQL is, and with that the outbox; null: the cluster's tables are not there yet. */
+  /** Sets the outbox to PostgreSQL's watermark; null: the cluster's tables do not exist yet. */
   async #resume(node: ShippingNode, outbox: OutboxClient): Promise<number | null> {
     const mark = await this.#connection.use(async (client) => {
       if (this.#reached !== null && this.#saidKeeps === node.keeps) return this.#reached
@@ -253,12 +253,12 @@ export class Shipper {
     const { sequence, mark } = batch
     const isFollowed = this.#options.isFollowed()
     const shipped = await this.#connection.use((client) => shipBatch(client, { ...node, isFollowed }, batch))
-    // Another run of this member, or a PostgreSQL that is elsewhere: asked anew in the next turn.
+    // Another run of this member, or another PostgreSQL: the watermark is read again in the next turn.
     if (shipped.kind === 'moved') this.#reached = null
     if (shipped.kind === 'moved' || this.#reached === null) return null
     const records = shipped.refused.map(textOf)
     if (records.length > 0) await outbox.ask('set-aside', { sequence, records })
-    // At once: memory outside of V8's heap makes it look for garbage all over, every few seconds, and there is none.
+    // Freed at once: V8 would run full collections every few seconds because of this memory, which is outside its heap.
     batch.records.copied.buffer.transfer(0)
     this.#reached = sequence
     this.#unsettled = { sequence, mark }
@@ -267,7 +267,7 @@ export class Shipper {
     return sequence
   }
 
-  /** Not with each batch: whoever starts again asks PostgreSQL. */
+  /** Not after each batch: after a restart PostgreSQL is asked anyway. */
   async #settle(outbox: OutboxClient): Promise<void> {
     const now = performance.now()
     if (this.#unsettled === null || now - this.#settledAt < settleEveryMs) return
@@ -291,13 +291,13 @@ export class Shipper {
     }
   }
 
-  /** What others have forgotten. In each turn: a name that a client chose may be another's a moment later. */
+  /** Applies what other nodes have forgotten. In each turn, since a name chosen by a client may soon belong to another. */
   async #forget(outbox: OutboxClient): Promise<void> {
     const forgotten = await this.#connection.use((client) => this.#forgotten.read(client))
     if (forgotten.length > 0) await outbox.ask('forget', forgotten)
   }
 
-  /** What was purged or repriced on any node; more of it in the next turn, which comes at once. Returns whether something was. */
+  /** Does a slice of purges and reprices of any node. If there is more, the next turn comes at once. Returns whether anything changed. */
   async #followOthers(node: ShippingNode, outbox: OutboxClient): Promise<boolean> {
     const purges = await this.#purges.doSlice(node, outbox)
     const reprices = await this.#reprices.doSome(node.self, outbox)
@@ -305,19 +305,19 @@ export class Shipper {
     return purges.done || reprices
   }
 
-  /** Who was released before is not again. */
+  /** Resolving twice has no effect. */
   #release(waiting: FlushTurns, failure: string | null): void {
     for (const { resolve } of waiting) resolve(failure)
   }
 }
 
-/** Whoever is alone has nothing that waits. */
+/** A gateway on its own has nothing waiting. */
 const notTaken = 'PostgreSQL was not reached since the start of this node, or did not take it'
 
-/** The node comes before them. */
+/** The node is the first column. */
 const textPlace = shippedColumns.indexOf('record_json') + 1
 
-/** As a line of a file. */
+/** One line for a file. */
 function textOf(row: Refusable): string {
   if ('copied' in row) return String(readCopied(Buffer.from(row.copied).toString())[0]?.[textPlace])
   return JSON.stringify(

@@ -7,10 +7,10 @@ import type { OutboxClient } from './outbox-client.ts'
 
 /** A notification can be lost with its connection. */
 const checkEveryMs = 60_000
-/** Works are counted often, and few of them hold anything here. */
+/** Work is counted often, and this node rarely holds anything for it. */
 const checkPauseMs = 1000
 
-/** What background work used is counted by one node: this one asks whether it is the one, and hears what others have counted. */
+/** The usage of background work is counted by one node. This one asks whether it is the one, and learns what others have counted. */
 export class UsageClaims {
   readonly #connection: Pick<OwnConnection, 'use'>
   #after = 0
@@ -27,12 +27,12 @@ export class UsageClaims {
     return this.#waiting
   }
 
-  /** Something was counted for which this node may hold budget. */
+  /** Work was counted for which this node may hold budget. */
   check(): void {
     this.#wanted = true
   }
 
-  /** Returns why it cannot be done now, which keeps nothing else from being shipped; null: nothing. `all`: however much there is. */
+  /** Returns why this cannot be done now, which does not prevent shipping; null: done. `all`: however much there is. */
   async settle(self: Self, outbox: OutboxClient, all: boolean): Promise<unknown> {
     try {
       if (all) this.#after = 0
@@ -45,7 +45,7 @@ export class UsageClaims {
     }
   }
 
-  /** True: more waits behind it. What cannot be settled yet is asked for again in a later round. */
+  /** True: there is more. What cannot be settled yet is tried again in a later round. */
   async #claim(self: Self, outbox: OutboxClient): Promise<boolean> {
     const { claims, last, waiting } = await outbox.ask('claims', { after: this.#after })
     this.#waiting = waiting

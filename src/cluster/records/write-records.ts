@@ -6,13 +6,13 @@ import { copyFrom } from './copy-query.ts'
 import { LabelSums } from './label-sums.ts'
 import { removeEmptySums, writeSums } from './write-sums.ts'
 
-/** Records and their sums, in the transaction that is open. What is there already is a violation. */
+/** Inserts records and their sums in the open transaction. An existing record is an error. */
 export async function addRecords(client: pg.Client, { copied, sums, tags }: ShippedRecords): Promise<void> {
   await copyFrom(client, `copy spgw.records (${recordColumns.join(', ')}) from stdin`, copied)
   await writeSums(client, { sums, tags })
 }
 
-/** The same for records of that node which may be there: what stood there goes, out of the sums as well. */
+/** The same for records of that node which may exist: they are replaced, also in the sums. */
 export async function replaceRecords(client: pg.Client, node: string, records: ShippedRecords): Promise<void> {
   if (records.ids.length === 0) return
   const before = new LabelSums()
@@ -23,7 +23,7 @@ export async function replaceRecords(client: pg.Client, node: string, records: S
   await removeEmptySums(client, changes, node)
 }
 
-/** Each alone. */
+/** Splits them into single records. */
 export function splitRecords(node: string, { copied }: ShippedRecords): ShippedRecords[] {
   return readCopied(Buffer.from(copied).toString()).map(([_, ...values]) => {
     const row = values.map((value, column) =>
@@ -35,10 +35,7 @@ export function splitRecords(node: string, { copied }: ShippedRecords): ShippedR
   })
 }
 
-/**
- * Records of any nodes, and what they are in the sums, in the transaction that is open. Nobody may ship meanwhile. Returns how
- * many were still there.
- */
+/** Removes records of any nodes, also from the sums, in the open transaction, during which no node may ship. Returns how many existed. */
 export async function removeRecords(client: pg.Client, ids: readonly string[]): Promise<number> {
   const sums = new LabelSums()
   const removed = await takeOut(client, ids, sums)
@@ -58,7 +55,7 @@ async function takeOut(client: pg.Client, ids: readonly string[], sums: LabelSum
   return rows.length
 }
 
-/** As a number and not as text: none of them is beyond what a number holds. */
+/** Sent as numbers, not as text: none exceeds what a number can hold. */
 const wide = new Set<string>(['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'repeats'])
 const numeric = new Set<string>([...wide, 'shadow', 'status', 'usd', 'duration_ms', 'first_byte_ms'])
 
@@ -68,7 +65,7 @@ export function readColumn(name: string): string {
 
 const undone: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 
-/** The values of lines as `COPY` takes them, numbers as texts too. */
+/** The values of lines in the format of `COPY`, with numbers as text too. */
 export function readCopied(text: string): (string | null)[][] {
   return text
     .split('\n')

@@ -5,14 +5,13 @@ import { type LabelledChange, labelColumns } from '../../store/replica/outbox-ty
 import type { RecordChanges } from './label-sums.ts'
 
 /**
- * Rows of sums by tag that are kept of a day of a node. Tags are the clients' own words: where there are nearly as many as records,
- * that day of that node is read by its records.
+ * The most sums by tag that are kept for a node's day. Clients choose tags: with nearly as many tags as records, that day is read from its
+ * records.
  */
 const mostTagRows = 5000
 
 /**
- * In the transaction that changes the records. No two nodes have a row of sums in common, so that what is read here is what is
- * written to.
+ * Runs in the transaction that changes the records. No two nodes share a row of sums, so what is read here is current when it is written.
  */
 export async function writeSums(client: pg.Client, { sums, tags }: RecordChanges): Promise<void> {
   if (sums.length === 0) return
@@ -20,7 +19,10 @@ export async function writeSums(client: pg.Client, { sums, tags }: RecordChanges
   if (tags.length > 0) await writeTagSums(client, tags.toSorted(inOrder))
 }
 
-/** With what all records of a day come to that were counted by tag, whether they have any: sums by tag that are not of that are wrong. */
+/**
+ * Also writes the totals of all records that were counted by tag, tagged or not. Where these differ from all records, the sums by tag are
+ * incomplete.
+ */
 async function writeRecordSums(client: pg.Client, changes: readonly LabelledChange[]): Promise<void> {
   const keys = [changes.map(({ change: { key } }) => key[0]), ...keysOf(changes)]
   const { rows } = await client.query<{ place: string; latencies: Buffer | null }>(
@@ -42,7 +44,7 @@ async function writeRecordSums(client: pg.Client, changes: readonly LabelledChan
   )
 }
 
-/** Of days. */
+/** Sums by tag are kept by day. */
 async function writeTagSums(client: pg.Client, all: readonly LabelledChange[]): Promise<void> {
   const { rows } = await client.query<{ place: string; latencies: Buffer | null }>(
     `select k.place, s.latencies from ${unnested(tagKeyTypes)} with ordinality as k (${tagKeyNames}, place)
@@ -74,7 +76,7 @@ async function writeTagSums(client: pg.Client, all: readonly LabelledChange[]): 
   }
 }
 
-/** Of what these have changed, the rows that are of no record any more. */
+/** Removes rows of sums, among those changed, that no record belongs to any more. */
 export async function removeEmptySums(client: pg.Client, { tags }: RecordChanges, node: string | null): Promise<void> {
   await client.query('delete from spgw.record_sums where requests = 0 and node = coalesce($1, node)', [node])
   if (tags.length === 0) return
@@ -128,12 +130,12 @@ function tagKeysOf(changes: readonly LabelledChange[]): unknown[][] {
   return [...keysOf(changes), changes.map(({ change: { tag } }) => writtenTag(tag))]
 }
 
-/** As JSON has it between its quotation marks: PostgreSQL has no text for every text of a client. */
+/** As JSON has it between its quotes: PostgreSQL cannot store every text of a client. */
 function writtenTag(tag: string): string {
   return JSON.stringify(tag).slice(1, -1)
 }
 
-/** For everybody the same. */
+/** The same order on every node. */
 function inOrder(one: LabelledChange, other: LabelledChange): number {
   return sortKey(one) < sortKey(other) ? -1 : 1
 }

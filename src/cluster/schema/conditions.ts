@@ -1,6 +1,6 @@
 import type { SchemaPart } from './parts.ts'
 
-/** How each node is, in its own words, some seconds old: what the others show of it. */
+/** How each node is, by its own report some seconds ago, for the other nodes to show. */
 export const conditionsPart: SchemaPart = {
   name: 'conditions',
   steps: [

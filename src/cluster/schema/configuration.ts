@@ -1,13 +1,12 @@
-/** Of the tables below. A gateway does not touch those of a newer one. */
+/** The version of the tables below. A gateway does not touch those of a newer version. */
 export const schemaLevel = 1
 
-/** Woken by `append`, with the new number. */
+/** Notified by `append`, with the new number. */
 export const channel = 'spgw'
 
 /**
- * What PostgreSQL holds of a cluster. `rows` knows nothing of the gateway's own tables: a row is a name, a key and a JSON
- * object, so that versions of the gateway may differ, and what an older one does not know survives its changes. A deletion
- * is a row that is null.
+ * What PostgreSQL stores for a cluster. `rows` does not know the gateway's own tables: a row is a name, a key and a JSON object, so that
+ * nodes may run different versions, and what an older one does not know survives its changes. A deletion is a row with null.
  */
 export const createSchema = `
 create schema spgw;

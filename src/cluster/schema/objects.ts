@@ -1,8 +1,8 @@
 import type { SchemaPart } from './parts.ts'
 
 /**
- * Whose what lies at providers is, and the sealed reasoning, of all nodes. `forgotten` tells those that know of an object
- * that it is nobody's any more.
+ * The owners of objects at providers, and sealed reasoning, of all nodes. `forgotten` tells nodes that know an object that it has no owner
+ * any more.
  */
 export const objectsPart: SchemaPart = {
   name: 'objects',
@@ -23,7 +23,8 @@ create table spgw.forgotten (
   until text not null);
 create index forgotten_time on spgw.forgotten (time);
 `,
-    // Which node counts what background work used, and holds budget for it; `usage`: what it came to, once that node's records have it.
+    // Which node counts the usage of background work, and which holds budget for it. `usage`: the result, once the counting node's records
+    // have it.
     `
 create table spgw.counted (
   id text not null, provider_id text not null, credential_id text not null, type text not null, member text not null,
@@ -33,11 +34,13 @@ create table spgw.held (
   id text not null, provider_id text not null, credential_id text not null, member text not null,
   primary key (id, provider_id, credential_id));
 `,
-    // What a later call of another node goes on with: the model and what it has read so far; null: told by an older node, or nothing goes on.
+    // What a later call on another node continues: the model and its input so far; null: reported by an older node, or nothing continues
+    // it.
     `
 alter table spgw.held add column work jsonb;
 `,
-    // What was seen of a file that comes in several calls, sealed. `call`: which goes on with it now; '': it is not known; null: the next may.
+    // What was read of a file that arrives in several calls, sealed. `call`: the call that continues it now; '': unknown; null: the next
+    // one may.
     `
 create table spgw.uploads (
   name text primary key, project_id text not null, call text, at bigint not null, sealed bytea not null default '',

@@ -1,25 +1,22 @@
 import pg from 'pg'
 
-/** The tables of one kind of work, which come to the schema `spgw` with the first node that does it. */
+/** The tables for one kind of work. They are added to the schema `spgw` by the first node that does it. */
 export interface SchemaPart {
   name: string
-  /** What brings it from each level to the next; the first from nothing. One that was released is never changed, and only adds. */
+  /** The statements from each level to the next, starting from nothing. A released step is never changed, and steps only add. */
   steps: readonly string[]
 }
 
 const parts = `create table if not exists spgw.parts (name text primary key, level integer not null)`
 
-/**
- * Brings the part to this version's level. What a newer version has added stays: it only ever adds. False: there is no
- * cluster yet.
- */
+/** Upgrades the part to this version's level. What a newer version added stays, since versions only add. False: there is no cluster yet. */
 export async function ensurePart(client: pg.Client, { name, steps }: SchemaPart): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>("select to_regclass('spgw.head') is not null as found")
   if (rows[0]?.found !== true) return false
   if ((await levelOf(client, name)) >= steps.length) return true
   await client.query('begin')
   try {
-    // One node after another: the second finds it done.
+    // One node at a time: the second finds it done.
     await client.query("select pg_advisory_xact_lock(hashtext('spgw'))")
     await raisePart(client, { name, steps })
     await client.query('commit')
@@ -30,7 +27,7 @@ export async function ensurePart(client: pg.Client, { name, steps }: SchemaPart)
   return true
 }
 
-/** In the transaction that is open. */
+/** Runs in the open transaction. */
 export async function raisePart(client: pg.Client, { name, steps }: SchemaPart): Promise<void> {
   await client.query(parts)
   const level = await levelOf(client, name)

@@ -1,6 +1,6 @@
 import type { SchemaPart } from './parts.ts'
 
-/** As in SQLite, in the same order, with what a label stands for in words, and the node first. */
+/** As in SQLite and in the same order, with labels as text, and the node first. */
 export const recordColumns = [
   ...(['node', 'id', 'state', 'time'] as const),
   ...(['lane', 'project', 'environment', 'key_id', 'key_name', 'model', 'provider', 'shadow'] as const),
@@ -12,9 +12,9 @@ const labels = `lane text, project text, environment text, key_id text, key_name
   shadow smallint`
 
 /**
- * Records of all nodes, partitioned by the day in their ids: what is too old goes by dropping a table. No two nodes ever write
- * the same row, and no statement waits for another node's. Times are RFC 3339 and sort as text. `shipped` says how far each
- * member's outbox is, in the transaction that brings its records. Captured bodies stand beside them, sealed as in SQLite.
+ * Records of all nodes, partitioned by the day in their ids, so that old ones are removed by dropping a table. No two nodes ever write the
+ * same row, and no statement waits for another node's. Times are RFC 3339 and sort as text. `shipped` is each member's watermark, updated
+ * in the transaction that ships its records. Captured bodies are in tables beside them, sealed as in SQLite.
  */
 export const recordsPart: SchemaPart = {
   name: 'records',
@@ -43,7 +43,7 @@ create table spgw.shipped (
   member text primary key, node text not null, sequence bigint not null default 0, mark text not null default '',
   keep_ms bigint not null default 0, time timestamptz not null default now());
 `,
-    // A day is attached, and not made as a partition: that would wait for all who write or read, and they for it.
+    // A day is attached, not created as a partition: that would wait for all readers and writers, and they for it.
     `
 create function spgw.make_day(day date, first text, past text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -66,7 +66,7 @@ begin
   return true;
 end $$;
 `,
-    // What was purged on any node, and which of them have deleted theirs.
+    // Purges of any node, and which nodes have done their part.
     `
 create table spgw.purges (
   number bigint generated always as identity primary key, question jsonb not null,
@@ -75,7 +75,8 @@ create table spgw.purged (
   number bigint not null references spgw.purges on delete cascade, member text not null, removed bigint not null,
   primary key (number, member));
 `,
-    // Sealed bodies become no smaller. `bodies_from`: from that id on a member has brought those of all its records; null: it brings none.
+    // Sealed bodies cannot be compressed. `bodies_from`: from that id on, a member has shipped the bodies of all its records; null: it
+    // ships none.
     `
 create table spgw.bodies (
   node text not null, id text collate "C" not null, part text not null, mode text not null, type text,
@@ -119,8 +120,9 @@ begin
   return true;
 end $$;
 `,
-    // Of whole days, with a row for each tag (as JSON writes it) and one for what has any (''). `tag_days`: what all records come to
-    // that were counted there, tagged or not. Where that is not what all come to, a node of an earlier version has written some.
+    // By whole day, with a row for each tag (as JSON writes it) and one for records with any tag (''). `tag_days`: the totals of all
+    // records that were counted there, tagged or not. If these are not the totals of all records, a node of an earlier version has written
+    // some.
     `
 create table spgw.tag_sums (
   start text collate "C" not null, node text not null, label text not null, state text not null,

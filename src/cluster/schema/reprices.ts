@@ -1,6 +1,6 @@
 import type { SchemaPart } from './parts.ts'
 
-/** New costs of records that stand in PostgreSQL, and which a member has still to put on those in its own database. */
+/** New costs of records in PostgreSQL, which a member still has to apply in its own database. */
 export const repricesPart: SchemaPart = {
   name: 'reprices',
   steps: [

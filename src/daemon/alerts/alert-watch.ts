@@ -76,7 +76,7 @@ export class AlertWatch {
   /** Never rejects: a store in trouble is asked again at the next look. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#options.log.warn('alerts were not looked at', { reason: errorText(error) }))
+      .catch((error: unknown) => this.#options.log.warn('alerts were not checked', { reason: errorText(error) }))
       .finally(() => {
         this.#looking = null
       })

@@ -16,7 +16,7 @@ export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
   if (isForeign)
     return problem(
       check,
-      `the database of ${place} has a schema spgw that is no cluster`,
+      `the database of ${place} has a schema spgw that is not a cluster`,
       'Drop that there, or name another database in cluster.postgres.',
     )
   const followed = standbys === 0 ? 'no standby' : `${standbys} standby${standbys === 1 ? '' : 's'}`

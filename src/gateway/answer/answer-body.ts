@@ -1,14 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Up to here a chunk is copied between its frame, so that it leaves in one write; a larger one is not worth the copy. */
+/**
+ * Up to this size a chunk is copied together with its frame, so that both leave in one write. Copying a larger one costs more than it
+ * saves.
+ */
 const copiedBytes = 16 * 1024
 const lineEnd = Buffer.from('\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
 /**
- * The body of an answer whose length is not known, from the moment its head is written. It frames the chunks itself:
- * Node hands each over in four pieces, which was a quarter of what a stream costs.
+ * The body of an answer of unknown length, once its head is written. It frames the chunks itself: Node passes each chunk on in four pieces,
+ * which took a quarter of the time that a stream costs.
  */
 export class AnswerBody {
   readonly #response: ServerResponse
@@ -18,7 +21,7 @@ export class AnswerBody {
 
   constructor(response: ServerResponse) {
     this.#response = response
-    // Node has decided by the client's version and the head; it is told nothing but that the frames are there already.
+    // Node decides this from the client's HTTP version and the head.
     this.#chunked = response.chunkedEncoding
     response.chunkedEncoding = false
   }
@@ -28,7 +31,7 @@ export class AnswerBody {
     this.#pieces.push(bytes)
   }
 
-  /** One chunk of all that was added. False when the client reads more slowly than it is written to. */
+  /** Writes all added bytes as one chunk. False: the client reads more slowly than the gateway writes. */
   flush(): boolean {
     if (this.#pieces.length === 0) return true
     const bytes = this.#take()
@@ -64,8 +67,8 @@ export class AnswerBody {
 }
 
 /**
- * Whether a chunk may go straight to the connection: nothing waits there before it, and nobody has to wait after it. A response holds
- * each write back until the next tick, for others that would go with it; none do.
+ * Whether a chunk may go straight to the connection: nothing is queued there, and no write has to follow. A response delays each write
+ * until the next tick to join it with others, and here there are none.
  */
 function takesAtOnce(socket: Socket, bytes: number): boolean {
   const { writableCorked, writableLength, writableHighWaterMark, destroyed } = socket

@@ -16,7 +16,7 @@ import { type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
 const nothingWritten = writtenBytes(0)
 
-/** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
+/** What both kinds of flow share: back-pressure, the client's disconnect, and a single end. */
 export abstract class AnswerFlow implements AnswerConsumer {
   protected readonly call: Call
   protected answer: Answer
@@ -24,12 +24,12 @@ export abstract class AnswerFlow implements AnswerConsumer {
   protected written: WrittenAnswer
   readonly #done: () => void
   #finishing = false
-  /** The last bytes that the record waits for are out; what the provider still sends follows them. */
+  /** The last bytes that had to wait for the record are sent; whatever the provider still sends follows them. */
   #finished = false
   #providerEnded = false
   #trailing: Buffer[] = []
   #paused = false
-  #heldUp = false
+  #providerPaused = false
 
   constructor(answer: Answer, done: () => void) {
     this.call = answer.leg.call
@@ -47,7 +47,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     else this.answer.upstream.attach(this)
   }
 
-  /** The rest of the answer comes from another call of the same attempt. */
+  /** Continues with another upstream call of the same attempt, which has the rest of the answer. */
   protected attachRest(): void {
     const { upstream } = this.answer
     upstream.attach(this)
@@ -57,22 +57,22 @@ export abstract class AnswerFlow implements AnswerConsumer {
   abstract event(event: StreamEvent, reading: EventReading): void
   abstract chunk(chunk: Buffer): void
   abstract ended(missing: string | null): void
-  /** Ends the answer in words, or in a cut connection where they have no place. */
-  protected abstract breakWith(reason: Fault): void
+  /** Ends the answer with an error message, or by closing the connection if the answer's form has no place for one. */
+  protected abstract endWithFault(reason: Fault): void
 
   failed(reason: Fault, transport: TransportFault['kind'] | null): void {
     if (!this.#finishing) applyBreak(this.answer.leg, healthOfFault(this.answer.leg, reason, transport))
-    this.breakWith(reason)
+    this.endWithFault(reason)
   }
 
-  /** Nothing more is read of the answer. */
+  /** Called when nothing more of the answer is read. */
   protected released(): void {}
 
   protected get finishing(): boolean {
     return this.#finishing
   }
 
-  /** With the next `flush`. */
+  /** The bytes are sent with the next `flush`. */
   protected write(bytes: Buffer): void {
     const { arrival, trace } = this.call
     trace.responseBytes += bytes.length
@@ -87,35 +87,35 @@ export abstract class AnswerFlow implements AnswerConsumer {
     this.answer.upstream.pause()
     this.call.arrival.response.once('drain', () => {
       this.#paused = false
-      if (!this.#heldUp) this.answer.upstream.resume()
+      if (!this.#providerPaused) this.answer.upstream.resume()
     })
   }
 
-  /** Nothing more is read of the provider, or it goes on as fast as the client reads. */
-  protected holdUp(held: boolean): void {
-    this.#heldUp = held
-    if (held) this.answer.upstream.pause()
+  /** Stops reading from the provider, or resumes at the client's speed. */
+  protected setProviderPaused(paused: boolean): void {
+    this.#providerPaused = paused
+    if (paused) this.answer.upstream.pause()
     else if (!this.#paused) this.answer.upstream.resume()
   }
 
-  /** Ends as for any client that has disconnected. */
+  /** Ends like any request whose client has disconnected. */
   stalled(): void {
     this.call.arrival.response.destroy()
   }
 
-  /** Bytes that a provider sends after its terminal event: no promise hangs on them, but they pass too. */
-  protected trail(bytes: Buffer): void {
+  /** Bytes that a provider sends after its terminal event. Nothing depends on them, but they are passed on too. */
+  protected writeTrailing(bytes: Buffer): void {
     if (this.#finished) this.write(bytes)
     else this.#trailing.push(bytes)
   }
 
-  /** Nothing more comes from the provider. */
+  /** The provider sends nothing more. */
   protected providerEnded(): void {
     this.#providerEnded = true
     if (this.#finished) this.#reply.body.end()
   }
 
-  /** Settles, then gives the client the bytes that had to wait for it. */
+  /** Settles the request, then sends the bytes that had to wait for that. */
   protected async finish(end: RequestEnd, last: Buffer | null): Promise<void> {
     if (!(await this.#settle(end, last))) return
     const output = this.#reply.body
@@ -126,7 +126,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     this.#done()
   }
 
-  /** Settles, then cuts the connection: all that is left for bytes whose shape has no place for an error. */
+  /** Settles the request, then closes the connection: the only way to end an answer whose form has no place for an error. */
   protected async breakOff(end: RequestEnd): Promise<void> {
     if (!(await this.#settle(end, null))) return
     this.call.arrival.response.destroy()
@@ -141,7 +141,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     return estimateTokens(this.call, reported, this.written)
   }
 
-  /** False when there is nobody left to write to, or another end was first. */
+  /** False: the client has disconnected, or another end came first. */
   async #settle(end: RequestEnd, last: Buffer | null): Promise<boolean> {
     if (this.#finishing) return false
     this.#finishing = true
@@ -153,9 +153,9 @@ export abstract class AnswerFlow implements AnswerConsumer {
     if (!abort.disconnected) trace.mark('last_byte')
     const { attempt, leg } = this.answer
     attempt.ended_ms = trace.elapsed()
-    // What broke off after its content had begun was no success of the provider's.
+    // An answer that broke off after its content had begun does not count as a success of the provider.
     if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
-    // Of what is only estimated nothing more is known, but where no more than the prompt is missing.
+    // An estimate has no details, unless only the prompt was estimated.
     const isReported = end.error === null && (leg.reader.usage()?.output ?? 0) > 0
     const detail = isReported || end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
     if (trace.isPricedByAnswer) noteAnswered(leg)
@@ -170,7 +170,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     const { disconnected, reason } = this.call.abort
     this.answer.upstream.abort()
     if (!this.#finishing) this.answer.attempt.outcome = 'aborted'
-    if (!disconnected && reason !== null) this.breakWith(reason)
+    if (!disconnected && reason !== null) this.endWithFault(reason)
     else void this.#settle({ status: 499, error: clientClosed, tokens: this.tokens(false) }, null)
   }
 }

@@ -2,7 +2,7 @@ import type { Call } from '../request/call.ts'
 import { ownAnswerHeaders } from './respond.ts'
 import { settle } from './settle.ts'
 
-/** A JSON document of the gateway's own, with which no provider has to do. */
+/** Answers with a JSON document of the gateway's own, without any provider. */
 export async function answerOwn({ arrival, trace }: Call, body: Buffer, more: readonly string[] = []): Promise<void> {
   trace.responseBytes = body.length
   arrival.capture?.ownAnswer(['content-type', 'application/json'], body)

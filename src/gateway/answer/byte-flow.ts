@@ -9,13 +9,13 @@ import { LastBytes } from './last-bytes.ts'
 import { endOfFault } from './settle.ts'
 import { writtenBytes } from './written-tokens.ts'
 
-/** Usage stands at the end of every format's whole answer, or nearly. */
+/** In every format, usage is at or near the end of a whole answer. */
 const tailBytes = 16 * 1024
 
-/** Raw bytes, one chunk behind, so that the last of them waits for the journal. */
+/** Passes raw bytes one chunk late, so that the last chunk can wait for the journal. */
 export class ByteFlow extends AnswerFlow {
   readonly #results: BatchResults | null
-  /** null: it is not compressed, or only bytes. */
+  /** null: not compressed, or plain bytes. */
   readonly #encoded: EncodedAnswer | null
   readonly #isText: boolean
   #held: Buffer | null = null
@@ -68,7 +68,7 @@ export class ByteFlow extends AnswerFlow {
     void this.finish({ status: head.status, error: null, tokens: this.tokens(true) }, this.#held)
   }
 
-  /** Of text that was cut, as much as has passed: a token for four bytes. */
+  /** For text that was cut off: an estimate of a token for four bytes, from what was sent. */
   protected override tokens(complete: boolean): ReturnType<AnswerFlow['tokens']> {
     const { estimable } = this.answer.leg.reader
     if (!complete && estimable && this.written.events === 0) this.written = writtenBytes(this.call.trace.responseBytes)
@@ -79,7 +79,7 @@ export class ByteFlow extends AnswerFlow {
     this.#encoded?.stop('its client disconnected')
   }
 
-  protected breakWith(reason: Fault): void {
+  protected endWithFault(reason: Fault): void {
     void this.breakOff(endOfFault(reason, this.tokens(false), this.answer.gated.head.status))
   }
 }

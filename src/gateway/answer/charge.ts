@@ -18,8 +18,8 @@ import { embeddedTokens } from './embedded-tokens.ts'
 import { textBytes, type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
 /**
- * What a request is charged if its end is never journaled: what its budgets hold it for, else its estimated input, and as much output
- * as the client allows. No output if the client sets no limit.
+ * What a request is charged if its end is never journaled: what its budgets hold for it, else its estimated input and as much output as the
+ * client allows (none if the client sets no limit).
  */
 export function estimateHold({ arrival, inputTokens, inspection, match, outputCap }: Call): TokenUsage | null {
   if (!match.endpoint.usesTokens) return null
@@ -30,8 +30,7 @@ export function estimateHold({ arrival, inputTokens, inspection, match, outputCa
 }
 
 /**
- * What the request cost: the sum of its attempts, of which the last has what the answer used, by the price of the model that it
- * reached; nothing where nothing was used that costs.
+ * Prices the request: the sum of its attempts. The last attempt gets the usage of the answer, at the price of the model that it reached.
  */
 export function priceCall(arrival: Arrival, end: RequestEnd): void {
   const { trace } = arrival
@@ -60,14 +59,14 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
 const mostOf = ({ input, output }: TokenUsage): number => Math.max(input, output)
 
 /**
- * A single false report must not use up a whole budget: what is far above all that the model can read or write for this request is not
- * believed. The request then costs what it was held for, or what its length says.
+ * A single false report must not use up a whole budget: a report far above what the model can read or write for this request is replaced by
+ * what the request held, or by an estimate from its length.
  */
 function doubtReport(arrival: Arrival, end: RequestEnd, tokens: TokenUsage): void {
   const { trace, match, limits } = arrival
   if (match === null) return
   const { socket, reportsUsage, model } = match.endpoint
-  // These sum up many answers.
+  // Such reports sum up many answers.
   if (socket !== null || reportsUsage === 'end' || model === 'none' || !isDoubtful(arrival, tokens)) return
   const held = limits?.hold?.heldFor ?? null
   const written = Math.ceil(trace.responseBytes / bytesPerToken)
@@ -76,16 +75,16 @@ function doubtReport(arrival: Arrival, end: RequestEnd, tokens: TokenUsage): voi
   end.detail = usageDetail({ tier: end.detail?.tier })
 }
 
-/** `tokens`: of one answer, on a connection too. What cannot be true is noted on the record. */
+/** `tokens`: of one answer, also on a connection. A report that cannot be true is noted on the record. */
 function isDoubtful({ gateway, trace, body, lane, match }: Arrival, tokens: TokenUsage): boolean {
   const { provider, priced } = trace
   if (lane === null || priced === null || tokens.source !== 'reported') return false
   const price = priceAt(gateway, trace)
-  // Which tools a connection has, its frames say.
+  // A connection's tools are named in its frames.
   const hostedTools = match?.endpoint.socket != null || usesHostedTools(lane.name, body.bytes)
   const most = mostPossible(price, { hostedTools, sent: trace.requestBytes, received: trace.responseBytes })
   if (tokens.input <= most.input && tokens.output <= most.output) return false
-  // Once, however many turns a connection has.
+  // Noted once, however many turns a connection has.
   if (trace.policySignals.some(({ rule }) => rule === 'usage')) return true
   const reported = `${groupThousands(tokens.input)} tokens of input and ${groupThousands(tokens.output)} of output`
   trace.policySignals.push({
@@ -97,10 +96,10 @@ function isDoubtful({ gateway, trace, body, lane, match }: Arrival, tokens: Toke
   return true
 }
 
-/** Without `Intl`, whose tables take 4 MB of each thread. */
+/** Avoids `Intl`, whose tables take 4 MB per thread. */
 const groupThousands = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** An answer that came in parts costs what they cost, each by itself: the length of each prompt chooses its rates. */
+/** Each part of an answer is priced by itself, since the length of a part's prompt decides its rates. */
 function addEarlier(trace: Trace, end: RequestEnd, { tokens, detail, cost }: EarlierParts): void {
   end.tokens = addUsage(tokens, end.tokens)
   end.detail = addUsageDetail(detail, end.detail ?? null)
@@ -109,7 +108,7 @@ function addEarlier(trace: Trace, end: RequestEnd, { tokens, detail, cost }: Ear
   if (last !== undefined) last.cost = trace.cost
 }
 
-/** The parts of an answer up to now, of which this leg's is the last. */
+/** Adds up the parts of an answer so far. This leg's part is the last. */
 export function chargePart(leg: Leg): EarlierParts {
   const { call, reader, provider } = leg
   const tokens = reader.usage() ?? estimateCut(call, null)
@@ -147,7 +146,7 @@ function addPart(
   }
 }
 
-/** What an attempt costs that failed after parts of its answer had come. */
+/** Charges a failed attempt for the parts of its answer that had arrived. */
 export function chargeEarlier({ call: { trace }, earlier }: Leg, attempt: AttemptRecord): void {
   if (earlier === undefined) return
   attempt.cost = addCosts(earlier.cost, attempt.cost)
@@ -158,13 +157,15 @@ function addCosts(one: Cost | null, other: Cost | null): Cost | null {
   return one === null || other === null ? (one ?? other) : { ...other, usd: roundUsd(one.usd + other.usd) }
 }
 
-/** Whoever is paid by the image or second may report tokens all the same. */
+/** A model priced per image or per second may still report tokens. */
 function isPricedByUnit({ gateway, trace, match }: Arrival): boolean {
   const price = match?.endpoint.readUnits === undefined ? null : priceAt(gateway, trace)
   return price !== null && price.input === null && price.output === null
 }
 
-/** What the answer does not say, its request may; a call that costs something nobody can tell is never silently free. */
+/**
+ * Takes the usage from the request if the answer does not report it. A call that costs an unknown amount is flagged, never silently free.
+ */
 function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
   if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
   const { endpoint } = match
@@ -189,7 +190,7 @@ function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefin
   return cut && (attempt?.connected_ms ?? null) !== null
 }
 
-/** Where something was sent, and as what. */
+/** The provider that a request was sent to, and the model whose price applies. */
 type PricedAt = Pick<Trace, 'provider' | 'priced'>
 
 const priceAt = ({ model }: Arrival['gateway'], { provider, priced }: PricedAt) =>
@@ -205,20 +206,20 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   const nano = price === null ? null : costOf(usage, price)
   if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
   const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
-  // Each attempt and each turn of a connection may say so.
+  // Noted once, although each attempt and each turn of a connection comes here.
   for (const signal of policySignals) if (signal.text === text) return null
   policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
   return null
 }
 
-/** What a turn of a connection reported, where it can be true; else what it comes to by its frames. */
+/** A turn's reported usage if it can be true, else the estimate from its frames. */
 export function believeTurn({ arrival }: Call, turn: TurnUsage, estimate: TokenUsage): TurnUsage {
   const { tokens, detail } = turn
   if (tokens === null || mostOf(tokens) <= doubtedFrom || !isDoubtful(arrival, tokens)) return turn
   return { tokens: estimate, detail: usageDetail({ tier: detail?.tier }) }
 }
 
-/** Long context is a matter of one answer, and no matter of all that a connection has seen. `model`: null: the connection's own. */
+/** Prices each turn by itself: long-context rates depend on one answer, not on the whole connection. `model` null: the connection's own. */
 export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage, model: string | null): void {
   const { provider, priced, upstreamModel } = trace
   const other = model === null || model === upstreamModel || priced === null ? priced : { ...priced, model }
@@ -226,7 +227,7 @@ export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage, model: s
   if (cost !== null) trace.turnsCost = { ...cost, usd: roundUsd((trace.turnsCost?.usd ?? 0) + cost.usd) }
 }
 
-/** With the version of the last price. */
+/** The sum has the price version of the last attempt. */
 function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
   const costs = attempts.map(({ cost }) => cost).filter((cost) => cost !== null)
   const last = costs.at(-1)
@@ -234,8 +235,8 @@ function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
 }
 
 /**
- * An attempt that reached the provider and was cut from this side (its time was up, its client left) may be billed all the same: it
- * costs its estimate, or what was reported by then.
+ * An attempt that reached the provider and was cut by a timeout or the client may be billed all the same: it is charged what was reported
+ * so far, else an estimate.
  */
 export function chargeCutAttempt(leg: Leg, attempt: AttemptRecord, upstream: UpstreamCall): void {
   const { call } = leg
@@ -249,8 +250,8 @@ export function chargeCutAttempt(leg: Leg, attempt: AttemptRecord, upstream: Ups
 }
 
 /**
- * Tokens of a call that was cut before any content came: what was reported, else its input. Null: it asks no model for anything, or
- * went up as a stream.
+ * Tokens of a call that was cut before any content came: what was reported, else its input. Null: it asks no model, or its body went up as
+ * a stream.
  */
 export function estimateCut(
   { match, inspection, body, inputTokens }: Call,
@@ -264,36 +265,39 @@ export function estimateCut(
   return estimatedTokens(input ?? inputTokens, 0)
 }
 
-/** What a whole answer used: as reported, else estimated by what it says; null: nothing that can be told. */
+/** The usage of a whole answer: as reported, else estimated from its text; null: unknown. */
 export function usedByWhole({ call, reader }: Leg, body: Buffer): TokenUsage | null {
   const reported = reader.usage()
   if (reported !== null && !reader.estimable) return reported
   if (reported !== null && reported.output > 0) return withPrompt(call, reported)
-  // Gemini's embeddings say nothing of what they used.
+  // Gemini's embeddings report no usage.
   if (call.match.endpoint.embeds === true) return (reported?.input ?? 0) > 0 ? reported : estimateCut(call, null)
   return reader.estimable ? usedByAnswer(call, reported, writtenBytes(textBytes(body))) : null
 }
 
-/** The same of one that came in events, or whose text was counted. An answer that has a text and reports no output is not free. */
+/**
+ * The same for an answer that came as events, or whose text was counted. An answer that has text but reports no output is estimated, not
+ * free.
+ */
 export function usedByAnswer(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
   if (reported === null || (reported.output === 0 && call.inspection.outputLimit !== 0))
     return estimateTokens(call, reported, written)
   return withPrompt(call, reported)
 }
 
-/** Servers that leave the tokens of the prompt out, or write none where it was cached, have read it all the same. */
+/** Some servers report no tokens for the prompt, or none for a cached one, although the model has read it. */
 function withPrompt({ inputTokens }: Call, reported: TokenUsage): TokenUsage {
   return reported.input > 0 ? reported : { ...reported, input: inputTokens, source: 'estimated' }
 }
 
 /**
- * Tokens of an answer that was cut off, or that reported none: as reported by the provider, else estimated if content has gone out.
- * What was reported at the beginning is no report of what came after it.
+ * Tokens of an answer that was cut off, or whose usage was not reported: the report if there is one, else an estimate if content was sent.
+ * A report from the beginning of a stream does not cover what follows.
  */
 export function estimateTokens(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
   const { events, tokens } = written
   const output = reported?.output ?? 0
-  // An answer that only shows an earlier one was counted before; some count only when they end.
+  // An answer that only shows an earlier one was counted before, and background work counts when it ends.
   if (events === 0 || call.match.endpoint.reportsUsage === 'end') return reported
   return {
     input: reported?.input || call.inputTokens,

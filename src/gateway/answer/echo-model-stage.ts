@@ -4,7 +4,7 @@ import { applyEdits } from '../../lanes/patch-body.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
 import type { AnswerStage } from './stage.ts'
 
-/** Where the lanes' formats name the model: at the top, or in what a stream begins with. */
+/** Where the lanes' formats name the model: at the top, or in the first event of a stream. */
 const names = ['model', 'modelVersion']
 const holders = ['response', 'message']
 const wanted = [...names, ...holders]
@@ -12,7 +12,7 @@ const quote = 0x22
 
 /** Shows the name that the client asked for in place of the provider's own (item 7 of the closed list in product.md section 2). */
 export class EchoModelStage implements AnswerStage {
-  /** What is too large to be held names the model as the provider does. */
+  /** An answer too large to be held keeps the provider's name for the model. */
   readonly faultIfUnread = null
   readonly #leg: Leg
   readonly #text: string
@@ -30,7 +30,7 @@ export class EchoModelStage implements AnswerStage {
     return null
   }
 
-  /** Of an event's bytes too: its frame holds no brace. */
+  /** Also works on an event's bytes: an SSE frame contains no brace. */
   whole(body: Buffer): Buffer {
     const edits = this.#find(body)
     if (edits.length === 0) return body

@@ -1,10 +1,10 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import { asArray, asObject, parseObject } from '../../core/json-value.ts'
 
-/** Of a longer body what stands around the texts hardly counts, and reading it would take long. */
+/** In a longer body the JSON around the texts hardly counts, and parsing it would take long. */
 const mostBytes = 256 * 1024
 
-/** About how many tokens the texts have whose vectors are wanted, in either lane's form; null: it holds more than texts, or is long. */
+/** About how many tokens the texts to embed have, in either lane's form; null: the body holds more than texts, or is long. */
 export function embeddedTokens(body: Buffer): number | null {
   const request = body.length > mostBytes ? null : parseObject(body)
   if (request === null) return null
@@ -17,7 +17,7 @@ export function embeddedTokens(body: Buffer): number | null {
   return found.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0)
 }
 
-/** A text, a list of texts, or tokens: one list, or several. */
+/** A text, a list of texts, or tokens: one list or several. */
 function inputsOf(input: unknown): (number | null)[] {
   return (Array.isArray(input) ? input : [input]).flatMap((each: unknown) =>
     Array.isArray(each) ? each.length : typeof each === 'number' ? 1 : lengthOf(each),

@@ -7,21 +7,21 @@ import type { Leg } from '../upstream/leg.ts'
 import { LastBytes } from './last-bytes.ts'
 import { WrittenTokens } from './written-tokens.ts'
 
-/** Usage stands at the end of every format's whole answer, or nearly. */
+/** In every format, usage is at or near the end of a whole answer. */
 const tailBytes = 16 * 1024
-/** What is inflated of one answer at most. */
+/** The most that is decompressed of one answer. */
 const mostBytes = 64 * 1024 * 1024
-/** What may wait to be inflated: the client is never kept waiting for it. */
+/** The most compressed bytes that may wait: the client never waits for decompression. */
 const mostWaiting = 4 * 1024 * 1024
 
 /**
- * An answer that the provider compressed although it was asked not to. Its bytes pass as they came; beside them it is inflated, as far
- * as the bounds reach, and read for what was used.
+ * An answer that the provider compressed although it was asked not to. Its bytes are passed on unchanged; a copy is decompressed, within
+ * the bounds above, to read its usage.
  */
 export class EncodedAnswer {
-  /** Of a stream. */
+  /** Only used for streams. */
   readonly written = new WrittenTokens(false)
-  /** Why it was not read to its end; null: it was, or it goes on. */
+  /** Why reading stopped before the end; null: it did not. */
   unread: string | null = null
   readonly #reader: AnswerReader
   readonly #framer: StreamFramer | null
@@ -48,7 +48,7 @@ export class EncodedAnswer {
     else this.#stream.write(chunk)
   }
 
-  /** Resolves when all of it is read, or will not be. */
+  /** Resolves when all of it has been read, or reading has stopped. */
   end(): Promise<void> {
     if (this.unread === null) this.#stream.end()
     return this.#done.promise
@@ -75,7 +75,7 @@ export class EncodedAnswer {
   }
 }
 
-/** Null for what is not compressed, or in a way that nobody knows. */
+/** Null if the answer is not compressed, or in an unknown encoding. */
 export function openEncodedAnswer({ reader, framing }: Leg, encoding: string, type: string): EncodedAnswer | null {
   const stream = openInflate(encoding)
   if (stream === null) return null

@@ -8,9 +8,9 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfEvent, hideAccount, restFailed } from '../upstream/evaluate.ts'
+import { sendForRest } from '../upstream/finish-translated.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
 import { type Leg, noteHead } from '../upstream/leg.ts'
-import { sendForRest } from '../upstream/send.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
 import { type AnswerStage, endStages, isRefused, type Passed, passEvent, type StagePass } from './stage.ts'
@@ -18,21 +18,21 @@ import { WrittenTokens } from './written-tokens.ts'
 
 const mostBehindEnd = 64 * 1024
 
-/** Passes a stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
+/** Passes a stream event by event. The terminal event, and an error of the provider, wait for the journal. */
 export class EventFlow extends AnswerFlow {
   readonly #stages: readonly AnswerStage[]
-  /** null: nothing in this stream is stored at the provider. */
+  /** null: the provider stores nothing of this stream. */
   readonly #objects: StreamedObjects | null
-  /** On a lane without an end mark: a terminal event that may not be the last one yet, with what came after it. */
+  /** On a lane without an end mark: a terminal event that may not be the last one, and what followed it. */
   #held: Buffer | null = null
   /** Bytes without data that came after the held event. */
   #behindEnd = 0
   #providerError: StreamedError | null = null
   /** What this part of the answer has written. */
   #counted: WrittenTokens
-  /** The provider refused to send the rest of the answer: nothing is charged for that. */
+  /** The provider refused to send the rest of the answer, so nothing is charged for that part. */
   #refused = false
-  /** A stage is still busy with the last event; later ones wait. */
+  /** A stage is still working on the last event; later ones wait. */
   #busy = false
   readonly #waiting: (() => void)[] = []
 
@@ -53,7 +53,7 @@ export class EventFlow extends AnswerFlow {
     if (isRefused(passed)) return this.#withhold(passed)
     const pass = reading.error === null || passed === null ? passed : hideAccount(this.answer.leg, passed)
     if (this.finishing) {
-      if (pass !== null) this.trail(pass)
+      if (pass !== null) this.writeTrailing(pass)
       return
     }
     this.#objects?.beforeEvent()
@@ -91,11 +91,11 @@ export class EventFlow extends AnswerFlow {
   override failed(reason: Fault, transport: TransportFault['kind'] | null): void {
     if (this.#busy) return void this.#waiting.push(() => this.failed(reason, transport))
     if (this.#providerError === null) super.failed(reason, transport)
-    else this.breakWith(reason)
+    else this.endWithFault(reason)
   }
 
-  /** After the provider's own error a break changes nothing: the client gets one error, the one on the record. */
-  protected breakWith(reason: Fault): void {
+  /** After an error of the provider, a break changes nothing: the client gets one error, the one on the record. */
+  protected endWithFault(reason: Fault): void {
     this.providerEnded()
     if (this.#providerError === null) this.#breakOff(reason)
     else this.#complete(null)
@@ -126,9 +126,9 @@ export class EventFlow extends AnswerFlow {
     const { reason, health } = restFailed(leg, gated)
     applyBreak(leg, health)
     const { content } = this.call
-    if (content?.readsAnswer !== true) return this.breakWith(reason)
+    if (content?.readsAnswer !== true) return this.endWithFault(reason)
     const { readQuoted } = await import('../content/read-error.ts')
-    this.breakWith(await readQuoted(this.call, content, reason))
+    this.endWithFault(await readQuoted(this.call, content, reason))
   }
 
   #endPaused(): void {
@@ -136,14 +136,14 @@ export class EventFlow extends AnswerFlow {
     this.providerEnded()
   }
 
-  /** Calls `act` with what passes. While a stage takes long, nothing more is read. */
+  /** Calls `act` with what passes. Nothing more is read while a stage takes long. */
   #whenKnown(passing: StagePass, act: (passed: Passed) => void): void {
     if (!(passing instanceof Promise)) return act(passing)
     this.#busy = true
-    this.holdUp(true)
+    this.setProviderPaused(true)
     void passing.then((passed) => {
       this.#busy = false
-      // The request has ended meanwhile.
+      // The request has ended in the meantime.
       if (this.call.abort.aborted) return
       act(passed)
       while (!this.#busy) {
@@ -152,11 +152,11 @@ export class EventFlow extends AnswerFlow {
         next()
       }
       this.flush()
-      if (!this.#busy) this.holdUp(false)
+      if (!this.#busy) this.setProviderPaused(false)
     })
   }
 
-  /** Whether the budgets have no room for more of a stream without an output limit: it ends, and is charged for what has passed. */
+  /** Ends a stream without an output limit when its budgets have no room for more. It is charged for what was sent. */
   #outspent(): boolean {
     const reason = extendHold(this.call, this.written.tokens, this.answer.leg.reader.usage()?.output)
     if (reason === null) return false
@@ -164,10 +164,10 @@ export class EventFlow extends AnswerFlow {
     return true
   }
 
-  /** Ends the stream: nothing more of it may pass. */
+  /** Ends the stream: no more of it may be sent. */
   #withhold(reason: Fault): void {
     this.answer.upstream.abort()
-    this.breakWith(reason)
+    this.endWithFault(reason)
   }
 
   #cleaned(error: StreamedError): StreamedError {
@@ -195,7 +195,7 @@ export class EventFlow extends AnswerFlow {
 
   #conclude(bytes: Buffer | null, left: Passed): void {
     if (this.finishing) return
-    // After the provider's error it is only left out: to withhold it would end up here again.
+    // After an error of the provider the stages' last bytes are just dropped: `#withhold` would lead back here.
     if (isRefused(left) && this.#providerError === null) return this.#withhold(left)
     this.#objects?.end()
     this.#hold(bytes)
@@ -207,7 +207,7 @@ export class EventFlow extends AnswerFlow {
   }
 }
 
-/** Drops what comes after the end of a part, so that its connection becomes free for the next call. */
+/** Discards what follows the end of a part, so that the connection is free for the next call. */
 const nobody: AnswerConsumer = {
   event() {},
   chunk() {},

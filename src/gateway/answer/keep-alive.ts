@@ -3,9 +3,8 @@ import { Deadline } from '../thread/deadlines.ts'
 import { ownAnswerHeaders } from './respond.ts'
 
 /**
- * Keeps a silent stream alive where the lane's SDKs bear it (wire/streaming.md section 0): after each interval without
- * a byte the stream is opened, if it was not yet, and gets the lane's keep-alive event. Never inside an event.
- * `reply.keepAlive.stop()` ends it.
+ * Keeps a silent stream alive if the lane's SDKs can handle it (wire/streaming.md section 0). After each interval without a byte it opens
+ * the stream, if it is not open yet, and sends the lane's keep-alive event, never inside an event. `reply.keepAlive.stop()` ends it.
  */
 export function startKeepAlive(call: Call): void {
   const { gateway, arrival } = call
@@ -35,7 +34,7 @@ const streamHead = [
   ...['x-accel-buffering', 'no'],
 ]
 
-/** Gives the stream its head before any provider has answered; from here on a failure can only be an event in it. */
+/** Sends the head of the stream before any provider has answered. From now on a failure can only be sent as an event. */
 function openStream({ arrival }: Call): void {
   if (arrival.response.headersSent) return
   arrival.reply.opened = true

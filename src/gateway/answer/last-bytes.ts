@@ -1,4 +1,4 @@
-/** The last bytes of many, at the price of copying each once or twice, however they are cut. */
+/** Keeps the last bytes of a sequence of chunks, and copies each byte at most twice, however the chunks are cut. */
 export class LastBytes {
   readonly #size: number
   readonly #buffer: Buffer

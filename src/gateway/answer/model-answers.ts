@@ -9,7 +9,7 @@ import { listedPrice } from '../upstream/listed-price.ts'
 import { answerOwn } from './answer-own.ts'
 import { reject } from './respond.ts'
 
-/** The lane's list of models, or one entry of it: those that the key may use, and nothing else (contract.md rule 6). */
+/** Answers with the lane's list of models, or one entry of it: only models that the key may use (contract.md rule 6). */
 export async function answerModels(call: Call): Promise<void> {
   const { lane, match, arrival } = call
   const query = queryFor(call)

@@ -21,7 +21,7 @@ import type { AnswerStage } from './stage.ts'
 
 const contentStage = loadOnce(() => import('../content/content-stage.ts'))
 
-/** Passes the answer to the client with back-pressure; its last byte only once the settled entry is in the journal. */
+/** Passes the answer to the client with back-pressure. Its last byte waits until the settled entry is in the journal. */
 export function relay(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace } = call
   const { gated } = answer
@@ -46,7 +46,7 @@ function noteTranslation({ arrival, trace }: Call, { provider, candidate }: Leg,
   trace.routingSignals.push({ rule: 'translation', verdict: 'note', text, data })
 }
 
-/** With content rules as the last of the stages, so that nothing bypasses them. */
+/** Content rules are the last stage, so that nothing bypasses them. */
 async function passRead(
   call: Call,
   answer: Answer,
@@ -64,7 +64,7 @@ function pass(call: Call, answer: Answer, stages: readonly AnswerStage[]): Promi
   const rejected = gated.kind === 'flow' ? checkFlow(call, stages) : null
   if (rejected !== null) return giveUp(call, answer, rejected)
   if (arrival.request.method === 'HEAD') return passHead(call, answer)
-  // Only its answer tells whether a form asked for a stream.
+  // Only the answer to a form says whether it streams.
   if (gated.kind === 'stream' && !call.inspection.streamed)
     call.learn({ streamed: true, framing: match.endpoint.stream })
   if (gated.kind === 'flow' && match.endpoint.object !== null) recordUnread(answer)
@@ -82,7 +82,7 @@ function pass(call: Call, answer: Answer, stages: readonly AnswerStage[]): Promi
 
 const noStages: readonly AnswerStage[] = []
 
-/** No stages for nearly every answer, which passes as it came. */
+/** Nearly every answer passes unchanged, without stages. */
 function stagesFor({ leg }: Answer): readonly AnswerStage[] {
   const { route, call } = leg
   const { model } = call.inspection
@@ -91,7 +91,7 @@ function stagesFor({ leg }: Answer): readonly AnswerStage[] {
   return call.affinity === null ? stages : withAffinity(leg, call.affinity, stages)
 }
 
-/** After all other stages, since it must see what the client will send back. */
+/** Runs after all other stages, since it must see what the client will send back. */
 function withAffinity(
   { candidate, credentialIndex: credential }: Leg,
   affinity: Affinity,
@@ -115,7 +115,7 @@ function stagesOfRow(leg: Leg): readonly AnswerStage[] {
   return match.endpoint.answersHoldUrls ? [new UrlStage(leg)] : noStages
 }
 
-/** Why an answer that would be passed on unread must be rejected; null: it may pass. */
+/** Why an answer must be rejected rather than passed on unread; null: it may pass. */
 function checkFlow({ arrival }: Call, stages: readonly AnswerStage[]): Fault | null {
   if (arrival.reply.opened) return streamPromised
   return stages.find(({ faultIfUnread }) => faultIfUnread !== null)?.faultIfUnread ?? null
@@ -129,7 +129,7 @@ function giveUp({ arrival }: Call, answer: Answer, reason: Fault, used?: Used): 
   return reject(arrival, reason, used)
 }
 
-/** The body of a flow is not fetched for a HEAD request. */
+/** For a HEAD request the body of a flow is not fetched. */
 async function passHead(call: Call, answer: Answer): Promise<void> {
   const { head } = answer.gated
   answer.upstream.abort()
@@ -161,7 +161,7 @@ function streamHeaders({ headers }: Head): string[] {
   return wanted.filter(([name]) => findHeader(headers, name) === null).flat()
 }
 
-/** Bytes that flow pass unchanged, so the provider's length holds. */
+/** Bytes that flow pass unchanged, so the provider's content-length is right. */
 function flowHeaders({ headers }: Head): string[] {
   const length = findHeader(headers, 'content-length')
   return length === null ? [] : ['content-length', length]
@@ -203,19 +203,19 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   else arrival.response.end(body)
 }
 
-/** Headers for the answers of a few endpoints. */
+/** Additional headers, for the answers of a few endpoints. */
 function headersOfRow(call: Call, answer: Answer): readonly string[] {
   const { resumedAs, readWhole } = call.match.endpoint
   if (resumedAs !== undefined || call.pin?.once === true) return uploadHeaders(call, answer)
   return readWhole === true ? callLocation(answer) : []
 }
 
-/** An answer that has no body by its status has no length either (RFC 9110, 8.6). */
+/** A response that has no body because of its status has no length either (RFC 9110, 8.6). */
 function lengthOf({ status }: Head, body: Buffer): string[] {
   return status === 204 || status === 304 ? [] : ['content-length', String(body.length)]
 }
 
-/** A body up to this size is given to Node as text, which it joins with the head into one write; Latin-1 keeps every byte. */
+/** A body up to this size is given to Node as a string, which Node joins with the head into one write. Latin-1 keeps every byte. */
 const joinedBytes = 16 * 1024
 
 /** Passes a provider's error: status and body as they came, without account ids. */
@@ -233,7 +233,7 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
     return reject(arrival, fault('provider_bad_response', `${said} after the stream was opened.`))
   const message = `${said}.`
   const error = { code: 'provider_error', origin: 'provider', message } as const
-  // A retry may have been planned, but could not be made.
+  // A retry was planned but could not be made.
   answer.attempt.outcome = 'passed'
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)

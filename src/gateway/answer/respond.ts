@@ -6,7 +6,7 @@ import { discardBody } from '../request/body.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import { clientClosed, endOfFault, settle } from './settle.ts'
 
-/** Headers of an answer that the gateway itself makes: SDKs find the gateway's request id where they expect the provider's. */
+/** Headers of an answer that the gateway itself makes, with the gateway's request id where SDKs expect the provider's. */
 export function ownAnswerHeaders(arrival: Arrival): string[] {
   const name = arrival.lane?.requestIdHeader ?? null
   const headers = arrival.ownHeaders()
@@ -18,7 +18,10 @@ export type Used = Pick<RequestEnd, 'tokens' | 'detail' | 'free' | 'earlier'>
 
 const usedNothing: Used = { tokens: null }
 
-/** Ends a request with a fault: first on its record, then to the client in the lane's shape, or as the lane's error event. */
+/**
+ * Ends a request with a fault, first on its record, then to the client: in the lane's error shape, or as its error event if a stream is
+ * open.
+ */
 export async function reject(arrival: Arrival, reason: Fault, used: Used = usedNothing): Promise<void> {
   arrival.reply.keepAlive?.stop()
   if (arrival.reply.opened) return rejectOpened(arrival, reason)
@@ -26,7 +29,7 @@ export async function reject(arrival: Arrival, reason: Fault, used: Used = usedN
   return rejectWith(arrival, reason, lane.renderError(reason, arrival.id), used)
 }
 
-/** The same with a body of the caller's own. Only before any of the answer was sent. */
+/** The same with a body that the caller rendered. Only before any of the answer was sent. */
 export async function rejectWith(
   arrival: Arrival,
   reason: Fault,
@@ -37,13 +40,13 @@ export async function rejectWith(
   if (request.method !== 'HEAD') arrival.trace.responseBytes += rendered.body.length
   arrival.capture?.ownAnswer(rendered.headers.flat(), rendered.body)
   await settle(arrival, { ...endOfFault(reason, null, rendered.status), ...used })
-  // If an answer has begun, the request was ended otherwise first.
+  // An answer has begun, so the request has already ended in another way.
   if (arrival.abort.disconnected || response.destroyed || response.headersSent) return
   const headers = ownAnswerHeaders(arrival)
   headers.push('x-sp-error', reason.code, 'x-sp-error-origin', originOf(reason))
   for (const [name, value] of rendered.headers) headers.push(name, value)
   headers.push('content-length', String(rendered.body.length))
-  // A client that waits for `100 Continue` would wait for ever on this connection.
+  // A client that waits for `100 Continue` would otherwise wait forever on this connection.
   if (request.headers.expect !== undefined) headers.push('connection', 'close')
   if (body.upload !== null) body.upload.close()
   else if (!request.complete) discardBody(request, arrival.gateway.deadlines)
@@ -58,7 +61,7 @@ export async function settleAborted(arrival: Arrival): Promise<void> {
   await settle(arrival, { status: 499, error: clientClosed, tokens: null })
 }
 
-/** The head was sent with status 200: the fault can only be an event of the stream. */
+/** The head was sent with status 200, so the fault can only be an event of the stream. */
 async function rejectOpened(arrival: Arrival, reason: Fault): Promise<void> {
   const { lane, match, reply } = arrival
   if (lane === null || match === null) return void arrival.response.destroy()

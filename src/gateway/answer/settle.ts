@@ -12,7 +12,7 @@ import type { RequestEnd, Trace } from '../request/trace.ts'
 import { heldBudgets, settleBudgets } from '../upstream/hold-budgets.ts'
 import { estimateHold, priceCall } from './charge.ts'
 
-/** To be waited for before anything is sent to a provider, so that the request has a record even if the process dies. */
+/** Await this before anything is sent to a provider, so that the request has a record even if the process dies. */
 export function journalAdmitted(call: Call): Promise<void> {
   const hold = estimateHold(call)
   call.trace.mark('admitted')
@@ -26,9 +26,8 @@ export function journalAdmitted(call: Call): Promise<void> {
 }
 
 /**
- * Journals the end of a request and releases what it holds in limits and budgets, also when its client has disconnected
- * (`settleAborted()` before an answer, `AnswerFlow` within one). Resolves when the entry is written: only then may the
- * client get its last byte. Has no effect if the request is already settled.
+ * Journals the end of a request and releases what it holds in limits and budgets, also when its client has disconnected. Resolves when the
+ * entry is written: only then may the client get its last byte. Has no effect if the request is already settled.
  */
 export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, abort } = arrival
@@ -52,10 +51,10 @@ function addBooked(
   return accounts.length === 0 ? budgets : [...(budgets ?? []), ...accounts]
 }
 
-/** Resolves when its entry, or the one that it shares, is written. */
+/** Resolves when the entry, or the one that it shares, is written. */
 function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, trace } = arrival
-  // Also with a revoked or expired key: whoever holds one must not be able to fill the disk with records.
+  // This includes revoked and expired keys: whoever still has one must not be able to fill the disk with records.
   if (trace.key === null || (end.error?.code === 'invalid_key' && trace.attempts.length === 0)) {
     const shared = gateway.refusals.share(arrival.clientAddress, arrival.id, Date.now())
     if (shared !== null) return shared

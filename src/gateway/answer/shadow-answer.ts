@@ -11,10 +11,10 @@ import { LastBytes } from './last-bytes.ts'
 import { endOfFault, settle } from './settle.ts'
 import { WrittenTokens } from './written-tokens.ts'
 
-/** Usage stands at the end of every format's whole answer, or nearly. */
+/** In every format, usage is at or near the end of a whole answer. */
 const tailBytes = 16 * 1024
 
-/** An answer that nobody gets: it is read to its end for its record. */
+/** The answer to a shadow request. No client gets it: it is read to its end for its record. */
 export class ShadowAnswer implements AnswerConsumer {
   readonly #answer: Answer
   readonly #done = Promise.withResolvers<void>()
@@ -88,7 +88,7 @@ export class ShadowAnswer implements AnswerConsumer {
     this.#stop()
   }
 
-  /** Content rules look at what goes to clients, and this does not: what they might redact or block is not kept. */
+  /** Content rules apply to what goes to clients, and this does not: anything that they might redact or block is not kept. */
   #keepNone(): void {
     const { arrival, trace } = this.#answer.leg.call
     if (arrival.capture === null) return
@@ -97,7 +97,7 @@ export class ShadowAnswer implements AnswerConsumer {
     trace.policySignals.push({ rule: 'capture', verdict: 'note', text })
   }
 
-  /** What comes of it is only kept, where a policy wants that. */
+  /** The bytes are only captured, if a policy asks for that. */
   #pass(bytes: Buffer): void {
     const { trace, arrival } = this.#answer.leg.call
     trace.responseBytes += bytes.length

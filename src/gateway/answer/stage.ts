@@ -2,9 +2,9 @@ import type { Fault } from '../../core/errors.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
 
-/** Bytes to send; null: none. A fault: neither this nor anything after it may pass. */
+/** Bytes to send; null: none. A fault: neither this nor anything after it may be sent. */
 export type Passed = Buffer | Fault | null
-/** A promise only if it takes long, so that other requests are served meanwhile. */
+/** A promise only if the work takes long, so that other requests are served meanwhile. */
 export type StagePass = Passed | Promise<Passed>
 
 /**
@@ -12,15 +12,15 @@ export type StagePass = Passed | Promise<Passed>
  * run in order, each on the output of the one before.
  */
 export interface AnswerStage {
-  /** Why an answer that would be passed on unread must be rejected; null: it may pass. */
+  /** Why an answer must be rejected rather than passed on unread; null: it may pass. */
   readonly faultIfUnread: Fault | null
-  /** What to send for an event; `pass` is what would be sent otherwise. The next event comes only when this is resolved. */
+  /** What to send for an event. `pass`: what would be sent without this stage. The next event follows once this has resolved. */
   event(event: StreamEvent, pass: Buffer | null, reading: EventReading): StagePass
   /** Bytes to send after the last event, before the request is settled. */
   end(): StagePass
-  /** The end of a stream that breaks off, if only the stage knows how to write it; absent: the lane writes it. */
+  /** The end of a stream that breaks off, if only this stage can write it; absent: the lane writes it. */
   broken?(reason: Fault): Buffer
-  /** The body of a whole answer. A fault: nothing of the answer may pass. */
+  /** The body of a whole answer. A fault: nothing of the answer may be sent. */
   whole(body: Buffer): Buffer | Fault | Promise<Buffer | Fault>
 }
 
@@ -60,7 +60,7 @@ function joined(one: Buffer | null, other: Buffer | null): Buffer | null {
   return Buffer.concat([one, other])
 }
 
-/** Calls `act` with what passes: at once, unless it is a promise. */
+/** Calls `act` with what passes: at once, unless `passing` is a promise. */
 export function after(passing: StagePass, act: (passed: Passed) => StagePass): StagePass {
   return passing instanceof Promise ? passing.then(act) : act(passing)
 }

@@ -2,25 +2,25 @@ import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import { parseJson } from '../../core/json-value.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 
-/** What an answer without a report of its usage has written, as far as it has come. */
+/** What an answer has written so far, for answers that do not report their usage. */
 export interface WrittenAnswer {
-  /** With content. */
+  /** Events with content. */
   readonly events: number
-  /** At least one an event, since most providers send about one; more where their text says so. */
+  /** At least one for each event, since most providers send about one; more if the text is longer. */
   readonly tokens: number
 }
 
-/** Of a stream that is not limited as it flows, each so many events behind the first two, and each that is large. */
+/** Which events of a stream without a budget are read: the first two, then one in so many, and every large one. */
 const sampleEvery = 8
 const largeBytes = 1024
 
-/** Counts what a stream writes. `exact`: every event is read, since a budget waits for the count. */
+/** Counts what a stream writes. `exact`: every event is read, because a budget depends on the count. */
 export class WrittenTokens implements WrittenAnswer {
   readonly #every: number
   #events = 0
-  /** Of the events that were read for themselves. */
+  /** Bytes of the events that were counted one by one. */
   #bytes = 0
-  /** The others, and those of them that stand for all. */
+  /** The other events, and the sample of them that was read. */
   readonly #rest = { events: 0, read: 0, bytes: 0 }
 
   constructor(exact: boolean) {
@@ -38,7 +38,7 @@ export class WrittenTokens implements WrittenAnswer {
   }
 
   add({ data }: Pick<StreamEvent, 'data'>): void {
-    // The first one often only begins a text, and few large ones may have all of it.
+    // The first event often only starts a text, and a few large ones may contain all of it.
     if (this.#events++ < 2 || data.length > largeBytes) {
       this.#bytes += textBytes(data)
       return
@@ -50,33 +50,35 @@ export class WrittenTokens implements WrittenAnswer {
   }
 }
 
-/** Of bytes that nobody read as events, or of a whole answer. */
+/** For bytes that were not read as events, and for whole answers. */
 export function writtenBytes(bytes: number): WrittenAnswer {
   const tokens = Math.ceil(bytes / bytesPerToken)
   return { events: tokens, tokens }
 }
 
-/** What all formats call the members that a model has written. */
+/** The members that hold text written by a model, in all formats. */
 const written = new Set([
   ...['content', 'text', 'delta', 'refusal', 'thinking', 'reasoning', 'reasoning_content'],
   ...['arguments', 'partial_json', 'completion', 'transcript'],
 ])
-/** The same, where it is no text: the arguments of a call. */
+/** The same for values that are not text, such as the arguments of a call. */
 const writtenValues = new Set(['args', 'input'])
 
-/** A value on the way through a document; `whole`: all of it is written, its names too. */
+/** A value met while walking through a document. `whole`: the model wrote all of it, including member names. */
 interface ReadValue {
   name: string
   value: unknown
   whole: boolean
 }
 
-/** Bytes of text that a model has written, in an event or a whole answer of any format; of a part of a large event all. */
+/**
+ * Bytes of text that a model has written, in an event or a whole answer of any format. All bytes count if this is only a part of an event.
+ */
 export function textBytes(data: Buffer): number {
   const document = parseJson(data)
   if (document === undefined) return data.length
   let bytes = 0
-  // Not by recursion: how deep it is, its sender decides.
+  // Not recursive: the sender chooses how deep it nests.
   const left: ReadValue[] = [{ name: '', value: document, whole: false }]
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     const { name, value } = place

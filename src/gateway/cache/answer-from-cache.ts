@@ -8,8 +8,8 @@ import { isCacheable } from './cacheable.ts'
 import { type KeptAnswer, openAnswer } from './kept-answer.ts'
 
 /**
- * Answers a call with what the same call was answered before, where its route allows that. False: there is nothing, and what
- * the provider answers is kept. An answer out of the cache counts in limits like any other, and costs nothing.
+ * Answers a call with the stored answer to an identical call, if its route allows that. False: there is none, and the provider's answer
+ * will be stored. An answer from the cache counts in limits like any other, and costs nothing.
  */
 export async function answerFromCache(call: Call, route: SnapshotRoute): Promise<boolean> {
   const { arrival, gateway } = call

@@ -2,10 +2,10 @@ import type { MessagePort } from 'node:worker_threads'
 import type { CachePut, CacheReply } from '../../core/cached-answer.ts'
 import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 
-/** A look-up takes no longer: an answer that is found later is as good as none. */
+/** The longest look-up: later than this, asking the provider is as good. */
 const answerMs = 50
 
-/** This thread's way to the cached answers, which the store's thread keeps. What cannot be asked is a miss. */
+/** This thread's access to the cached answers, which the store thread keeps. If it cannot be reached, the look-up is a miss. */
 export class CacheIndex {
   #port: MessagePort | null = null
   readonly #pending = new Map<number, (found: CacheReply['found']) => void>()

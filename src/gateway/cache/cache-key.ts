@@ -5,10 +5,7 @@ import type { Call } from '../request/call.ts'
 import type { LiveConfiguration } from '../thread/read-model.ts'
 import { headersUp } from '../upstream/headers.ts'
 
-/**
- * Headers that go up and differ between requests for the same answer: who asks, and by which id it is traced, as clients write it and
- * whatever stands between them and the gateway.
- */
+/** Headers that differ between requests for the same answer: they say who asks, or trace the request, as clients and proxies write them. */
 const harmlessNames = new Set(
   `user-agent cache-control pragma true-client-ip x-client-ip request-id x-request-id x-client-request-id x-correlation-id traceparent
   tracestate baggage b3 newrelic sentry-trace uber-trace-id elastic-apm-traceparent x-amzn-trace-id x-cloud-trace-context`.split(
@@ -18,9 +15,8 @@ const harmlessNames = new Set(
 const harmlessPrefix = /^x-(?:stainless|b3|datadog|envoy|azure)-/
 
 /**
- * What makes two requests the same: who may see the answer (project and environment, which no client can write), what was
- * asked byte for byte, with every header that a provider may go by, and under which policies and route it was answered,
- * as they were then.
+ * What makes two requests identical: who may see the answer (project and environment, which no client can set), the request byte for byte
+ * with every header that may affect the answer, and the policies and route as they were when it was answered.
  */
 export function cacheKey(call: Call, route: SnapshotRoute): string {
   const { key, lane, match, inspection, body, gateway, policy } = call
@@ -30,14 +26,14 @@ export function cacheKey(call: Call, route: SnapshotRoute): string {
     [call.header('x-sp-provider'), ...askedHeaders(call)],
     policyDigest(policy),
     routeDigest(route, configuration),
-    // Its key may be anybody's: it gets nothing of what other providers answered.
+    // Anybody may hold a demo key: it must not get answers of other providers.
     ...(key.onlyDemo === true ? ['demo'] : []),
   ]
-  // The head is JSON, so that no part of it can pass for another; the body has the rest.
+  // The head is JSON, so that no part of it can be mistaken for another; the body follows.
   return createHash('sha256').update(JSON.stringify(head)).update('\n').update(body.bytes).digest('hex')
 }
 
-/** A provider may answer otherwise for a header that nobody here knows: others must not get that answer. */
+/** A provider may answer differently because of an unknown header, so such headers are part of the key. */
 function askedHeaders({ arrival, presented }: Call): string[] {
   const sent = headersUp(arrival.request.rawHeaders, presented, [], [])
   const asked: string[] = []
@@ -50,7 +46,7 @@ function askedHeaders({ arrival, presented }: Call): string[] {
 
 const policyDigests = new WeakMap<EffectivePolicy, string>()
 
-/** Of the policies that apply, with what they say: an answer that other content rules have seen is another answer. */
+/** Digest of the policies that apply, with their rules: other content rules make another answer. */
 function policyDigest(policy: EffectivePolicy): string {
   const known = policyDigests.get(policy)
   if (known !== undefined) return known
@@ -62,7 +58,7 @@ function policyDigest(policy: EffectivePolicy): string {
 
 const routeDigests = new WeakMap<SnapshotRoute, string>()
 
-/** Of the route, and of the revisions of its targets' providers. */
+/** Digest of the route and the revisions of its targets' providers. */
 function routeDigest(route: SnapshotRoute, { providers }: LiveConfiguration): string {
   const known = routeDigests.get(route)
   if (known !== undefined) return known

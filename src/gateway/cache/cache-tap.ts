@@ -14,15 +14,15 @@ export interface CachePlace {
 }
 
 /**
- * Copies an answer as it goes out to the client, and gives it to the cache when it has come to a good end: whole, with 200, and
- * with the usage that its provider reported. Whoever keeps bodies of the request for a policy sees them all the same.
+ * Copies an answer as it is sent to the client, and stores it in the cache if it ended well: complete, with 200, and with usage reported by
+ * the provider. A policy that captures bodies still gets them.
  */
 export class CacheTap implements BodyTap {
   readonly #call: Call
   readonly #place: CachePlace
   readonly #inner: BodyTap | null
   readonly #bytes: KeptBytes
-  /** As the policies have it, which the key of the answer tells apart. */
+  /** The cap that the policies set, which is part of the cache key. */
   readonly #outputCap: number | null
   #contentType: string | null = null
   #isPlain = true
@@ -52,11 +52,11 @@ export class CacheTap implements BodyTap {
     this.#isPlain = false
   }
 
-  /** Nobody waits for the cache. */
+  /** Storing in the cache is not awaited. */
   async journal(end: RequestEnd): Promise<void> {
     await this.#inner?.journal(end)
     const { trace, outputCap } = this.#call
-    // What a translation lost is told with each answer. One that was cut to the room of a budget would be short for all others.
+    // Not cached: a translation's losses must be reported with each answer, and an answer capped by a budget would be too short for others.
     const isPlain = this.#isPlain && trace.translation === null && outputCap === this.#outputCap
     const kept = isPlain && isGood(end) && this.#isWhole() ? Buffer.from(this.#bytes.bytes) : null
     this.#bytes.release()
@@ -82,7 +82,7 @@ export class CacheTap implements BodyTap {
   }
 }
 
-/** Without usage, or with an estimate, it was cut, or comes from a provider that does not say what it used. */
+/** Without reported usage the answer was cut off, or its provider reports none. */
 function isGood({ status, error, tokens }: RequestEnd): boolean {
   return status === 200 && error === null && tokens !== null && tokens.source !== 'estimated'
 }

@@ -3,12 +3,12 @@ import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
 
-/** Larger requests are seldom the same twice, and have to be read whole here. */
+/** Larger requests rarely repeat, and would have to be read whole here. */
 export const largestBody = 1024 * 1024
 
 /**
- * Whether an answer to the call may be kept and given again. Not where it is stored at the provider or names what is, where
- * the provider does more than ask a model, or where a policy wants nothing kept.
+ * Whether an answer to the call may be stored and reused. Not if the provider stores it or it names stored objects, if the provider does
+ * more than ask a model, or if a policy forbids it.
  */
 export function isCacheable(call: Call, route: SnapshotRoute): boolean {
   const { body, inspection, policy } = call
@@ -20,7 +20,7 @@ export function isCacheable(call: Call, route: SnapshotRoute): boolean {
   return !usesHostedTools(call.lane.name, body.bytes) && isPlain(parse(body.bytes), inspection.streamed)
 }
 
-/** One model, in JSON, for an answer in JSON or events. */
+/** Whether the call asks one model, in JSON, for an answer in JSON or events. */
 function asksModel({ arrival, match: { endpoint }, body, inspection }: Call): boolean {
   const { requestForms, responseForm, usesTokens, socket, readWhole } = endpoint
   if (arrival.request.method !== 'POST' || body.upload !== null || inspection.model === null) return false
@@ -42,12 +42,12 @@ function parse(bytes: Buffer): RequestMembers | null {
   }
 }
 
-/** Members by which the provider goes on behind the call, or reads what is stored there. */
+/** Members that make the provider continue in the background, or read what it has stored. */
 const storedMembers = ['background', 'cachedContent', 'cached_content']
 
 function isPlain(body: RequestMembers | null, streamed: boolean): boolean {
   if (body === null || storedMembers.some((name) => isSet(body[name]))) return false
-  // Choices of a stream come mixed, in an order that no later answer has.
+  // The choices of a stream arrive interleaved, in an order that no other answer has.
   return !(streamed && choicesOf(body) > 1)
 }
 

@@ -14,7 +14,7 @@ export interface KeptHead {
   streamed: boolean
   tokens: TokenUsage | null
   detail: UsageDetail | null
-  /** The request that it was the answer to, and when it ended. */
+  /** The request that it answered, and when that ended. */
   requestId: string
   /** RFC 3339. */
   time: string
@@ -23,10 +23,10 @@ export interface KeptHead {
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 const lengthBytes = 4
-/** No answer that is kept is larger. */
+/** The largest answer that is stored. */
 const largest = 2 * 1024 * 1024
 
-/** Compressed and sealed for its own key, so that it opens in no other place. */
+/** Compressed, and sealed for this cache key, so that it opens under no other. */
 export async function sealAnswer(bodyKey: BodyKey, key: string, { head, body }: KeptAnswer): Promise<Buffer> {
   const text = Buffer.from(JSON.stringify(head))
   const length = Buffer.alloc(lengthBytes)
@@ -34,7 +34,7 @@ export async function sealAnswer(bodyKey: BodyKey, key: string, { head, body }: 
   return sealBody(bodyKey, placeOf(key), 'answer', await compress(Buffer.concat([length, text, body])))
 }
 
-/** Null: it does not open, or is not of this form. */
+/** Null: it does not open, or has another form. */
 export async function openAnswer(bodyKey: BodyKey, key: string, sealed: Uint8Array): Promise<KeptAnswer | null> {
   const packed = openBody(bodyKey, placeOf(key), 'answer', sealed)
   if (packed === null) return null

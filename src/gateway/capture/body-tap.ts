@@ -1,13 +1,13 @@
 import type { RequestEnd } from '../request/trace.ts'
 
-/** What of an exchange passes by, for whoever keeps it. */
+/** Gets the answer of a request as it passes, to capture or cache it. */
 export interface BodyTap {
   /** The head of the answer, as a flat list of names in lower case and values. */
   answerHead(headers: readonly string[]): void
-  /** What goes out to the client, as it goes out. */
+  /** Bytes of the answer, as they are sent to the client. */
   answer(bytes: Buffer): void
   /** An answer that the gateway gives itself. */
   ownAnswer(headers: readonly string[], body: Buffer): void
-  /** Appends what was kept; before the settled entry, which stands whatever comes of this. */
+  /** Journals what was captured, before the settled entry. A failure here does not affect the settled entry. */
   journal(end: RequestEnd): Promise<void>
 }

@@ -14,7 +14,7 @@ import type { BodyMask } from './mask-body.ts'
 
 const compress = promisify(zstdCompress)
 
-/** Begins to keep the bodies of a request, where its policies say so. */
+/** Starts capturing the bodies of a request, if its policies ask for it. */
 export function beginCapture(
   arrival: Arrival,
   caller: RequestCaller,
@@ -30,7 +30,7 @@ export function beginCapture(
   arrival.capture = new Capture(arrival, caller, bodyKey, { mode, until })
 }
 
-/** What flows both ways has no body; the record says so, where a policy wanted one. */
+/** A connection that streams in both directions has no body. The record says so if a policy asked for one. */
 export function skipCapture(arrival: Arrival, wanted: EffectivePolicy['capture']): void {
   if (wanted === null) return
   arrival.trace.policySignals.push(wanted.signal)
@@ -38,8 +38,8 @@ export function skipCapture(arrival: Arrival, wanted: EffectivePolicy['capture']
 }
 
 /**
- * The bodies of one request, on their way into the journal: the request's stays where it is, of the answer's the
- * beginning is copied as it goes out. Masked, compressed and sealed here, so that neither journal nor database has them in clear.
+ * The bodies of one request on their way into the journal. The request's body stays where it is; the beginning of the answer is copied as
+ * it is sent. They are masked, compressed and sealed here, so that neither journal nor database contains them in clear text.
  */
 class Capture implements BodyTap {
   readonly #arrival: Arrival
@@ -80,15 +80,15 @@ class Capture implements BodyTap {
   async journal(): Promise<void> {
     const { gateway, body } = this.#arrival
     const { journal } = gateway
-    // The request of a thread that crashes may end before this does.
+    // On a thread that crashes, the request may end before this does.
     const release = body.lease?.borrow()
     try {
-      // Nobody needs it where no policy wants bodies, and it is memory.
+      // Loaded only if a policy captures bodies, to save memory.
       const { BodyMask } = await import('./mask-body.ts')
       const mask = new BodyMask(this.#keeps.mode, secretsOf(this.#arrival, this.#caller))
       const request = await this.#requestEntry(mask)
       const answer = this.#answer.total === 0 ? null : await this.#answerEntry(mask)
-      // Bodies never take the room of records.
+      // Records come first: bodies must not take their place in the journal.
       if (journal.degraded !== null) return recordLoss(this.#arrival, 'the journal cannot be written')
       void journal.append(request)
       if (answer !== null) void journal.append(answer)
@@ -104,7 +104,7 @@ class Capture implements BodyTap {
     const { body } = this.#arrival
     const bytes = body.bytes.subarray(0, bodyBytes + marginBytes)
     const total = body.upload?.received ?? body.bytes.length
-    // A body that went up while it came is not here any more.
+    // A body that was streamed up is not in memory any more.
     const unnamed = body.upload === null ? null : 'application/octet-stream'
     const type = this.#arrival.header('content-type') ?? unnamed
     const head = headOf(this.#arrival, this.#caller, mask)
@@ -133,12 +133,12 @@ class Capture implements BodyTap {
 interface TappedBody {
   type: string | null
   bytes: Buffer
-  /** Of the whole body. */
+  /** The length of the whole body. */
   total: number
   head: BodyHead | null
 }
 
-/** Where the bytes end before the body does, a secret may too: so the last of them go. Nor is half a character left. */
+/** Removes the end of a cut-off text, where a secret or a character may be cut in two. */
 function cutText(text: string, cut: boolean): string {
   const bytes = Buffer.from(text)
   const end = cut ? Math.max(0, bytes.length - marginBytes) : bytes.length
@@ -146,9 +146,9 @@ function cutText(text: string, cut: boolean): string {
   return kept.toString('utf8').replace(/\ufffd{1,3}$/, '')
 }
 
-/** What an SDK says besides the body that makes the call another one. */
+/** Headers of an SDK, besides the body, that change what the call does. */
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'] as const
-/** Whoever has the id of a resumable upload may write to it. */
+/** The id of a resumable upload lets anybody write to it. */
 const credentialParameters = ['key', 'access_token', 'upload_id']
 
 function headOf(arrival: Arrival, caller: RequestCaller, mask: BodyMask): BodyHead {
@@ -171,7 +171,7 @@ function stripCredentials(query: string): string {
   return parameters.size === 0 ? '' : `?${parameters}`
 }
 
-/** What must not be kept whatever the mode: the key it came with, and the credentials it was sent with. */
+/** Secrets that are never captured, whatever the mode: the request's key, and the credentials that it was sent with. */
 function secretsOf({ gateway: { model }, trace }: Arrival, { presented }: RequestCaller): string[] {
   const tried = new Set(trace.attempts.map(({ provider }) => provider))
   const providers = [...model.configuration.providers.values()].filter(({ row }) => tried.has(row.name))

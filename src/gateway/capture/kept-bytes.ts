@@ -1,12 +1,12 @@
-/** Of one body: its first MiB. A journal segment holds two of them however little they shrink. */
+/** How much of a body is captured. A journal segment has room for two, even if they do not compress. */
 export const bodyBytes = 1024 * 1024
-/** Read beyond the bound, so that a secret that lies across it is found whole. */
+/** Read beyond the bound, so that a secret across it is found whole. */
 export const marginBytes = 1024
-/** Of all answers that a thread keeps at once; what finds no room is cut off earlier. */
+/** For all answers that a thread captures at once. An answer that finds no room is cut off earlier. */
 const roomBytes = 64 * 1024 * 1024
 const firstBytes = 4 * 1024
 
-/** What the captured answers of one thread take of its memory. */
+/** The memory that a thread's captured answers take. */
 export class CaptureBudget {
   #taken = 0
 
@@ -25,9 +25,9 @@ export class CaptureBudget {
   }
 }
 
-/** The beginning of a body that comes in pieces, copied: the pieces are parts of larger buffers. */
+/** Copies the beginning of a body that comes in pieces: the pieces are views of larger buffers. */
 export class KeptBytes {
-  /** Of the whole body. */
+  /** The length of the whole body. */
   total = 0
   readonly #room: CaptureBudget
   #buffer: Buffer = Buffer.alloc(0)
@@ -51,7 +51,7 @@ export class KeptBytes {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** Nothing of it is read any more. */
+  /** The captured bytes are not read any more. */
   release(): void {
     this.#room.release(this.#buffer.length)
     this.#buffer = Buffer.alloc(0)

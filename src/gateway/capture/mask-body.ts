@@ -17,19 +17,19 @@ function finderOf(chosen: readonly Detector[]): Find {
   return (text) => findAll(text, chosen)
 }
 
-/** Masks what of one request is kept. */
+/** Masks what is captured of one request. */
 export class BodyMask {
   readonly #find: Find
 
-  /** `secrets`: the gateway key of the request and the credentials that it was sent with, hidden whatever the mode. */
+  /** `secrets`: the request's gateway key and the credentials that it was sent with, masked whatever the mode. */
   constructor(mode: CaptureMode, secrets: readonly string[]) {
     const own = knownSecrets(secrets)
-    // What has a name of its own keeps it: the first of two that find the same.
+    // If two detectors find the same, the first wins, so that a find keeps its specific name.
     const chosen: Detector[] = mode === 'full' ? [detectors['gateway-keys'], own] : [...Object.values(detectors), own]
     this.#find = finderOf(chosen)
   }
 
-  /** The text of a body, masked; null for one that is no text. In pieces: other requests of the thread go on meanwhile. */
+  /** The masked text of a body; null if the body is not text. It works in pieces, so that the thread's other requests go on. */
   async body(bytes: Buffer, type: string | null): Promise<Masked | null> {
     if (type !== null && !jsonLike.test(type))
       return textual.test(type) ? maskPlainText(bytes.toString('utf8'), this.#find) : null
@@ -46,7 +46,7 @@ export class BodyMask {
   }
 }
 
-/** Gemini streams an array where nobody asks for events. */
+/** Gemini streams an array to clients that do not ask for events. */
 function chooseFramer(text: string, type: string | null): StreamFramer | null {
   if (type !== null && eventStream.test(type)) return new SseFramer()
   return text.trimStart().startsWith('[') ? new JsonArrayFramer() : null

@@ -6,28 +6,28 @@ import { buildChunk, buildDelta, buildPart, type FlushText, refill, type Step } 
 export interface StreamedPiece {
   node: TextNode
   text: string
-  /** Which text of the answer it belongs to. */
+  /** Which text of the answer the piece belongs to. */
   textId: string
   place: EventPlace
   path: string
-  /** Fragments of JSON, as the arguments of a tool call are. */
+  /** Fragments of JSON, for example the arguments of a tool call. */
   isJson: boolean
-  /** A tool is called with it. */
+  /** The text is the input of a tool call. */
   isTool: boolean
-  /** Nothing of the text follows. */
+  /** The text ends with this piece. */
   isLast: boolean
-  /** An event that has this text in its place, for what is left of it when it ends. */
+  /** Builds an event like this one for the rest of the text, when the text ends. */
   flush: FlushText
 }
 
-/** Which item, block or part an event is about, as far as it says. */
+/** Which item, block or part an event is about, as far as it says so. */
 export type EventPlace = Readonly<Record<string, string>>
 
 export interface AnswerEvent {
   pieces: StreamedPiece[]
   /** Which texts end with this event. */
   ends: ((text: { textId: string; place: EventPlace }) => boolean) | null
-  /** It holds sound. */
+  /** The event contains sound. */
   unseen: boolean
 }
 
@@ -36,12 +36,12 @@ const deltaForm = /[._]delta$/
 const endForm =
   /(?:\.done|[._]stop|\.complete|\.completed|\.incomplete|\.failed|\.cancelled|\.expired|^message_delta|^error)$/
 const placeNames = ['item_id', 'id', 'output_index', 'content_index', 'summary_index', 'index']
-/** In a delta, what these hold is no piece of a longer text: it comes whole. */
+/** Members of a delta whose text is complete, and not a piece of a longer one. */
 const otherNames = new Set(
   'name annotations citation data url image_url images b64_json stop_sequence logprobs'.split(' '),
 )
 
-/** What an event of a stream adds to which text, and what it ends, in every format of the lanes. */
+/** Which text an event of a stream extends, and which texts it ends, in every format of the lanes. */
 export function readAnswerEvent(data: Buffer, root: JsonNode, name: string): AnswerEvent {
   if (root.kind !== 'object') return { pieces: [], ends: null, unseen: false }
   const choices = memberOf(root, 'choices')
@@ -96,7 +96,7 @@ function readCandidates(data: Buffer, candidates: readonly JsonNode[]): AnswerEv
   return { pieces, ends: ended.size === 0 ? null : ({ place }) => ended.has(place.candidate ?? ''), unseen: false }
 }
 
-/** Arguments of a function that come piece by piece, by their place in them. */
+/** Arguments of a function that arrive piece by piece, identified by their path. */
 function readPartialArguments(data: Buffer, part: JsonNode, index: string): StreamedPiece[] {
   const list = memberOf(memberOf(part, 'functionCall'), 'partialArgs')
   return (list?.kind === 'array' ? list.items : []).flatMap((partial) => {
@@ -138,7 +138,7 @@ function readTyped(data: Buffer, root: ObjectNode, name: string): AnswerEvent {
   return { pieces, ends: endForm.test(type) ? (text) => isWithin(text.place, place) : null, unseen: false }
 }
 
-/** Whether what ends is the text's own item, block or part, or one that holds it. */
+/** Whether what ends is the text's own item, block or part, or one that contains it. */
 function isWithin(text: EventPlace, ended: EventPlace): boolean {
   return Object.entries(ended).every(([name, value]) => text[name] === undefined || text[name] === value)
 }
@@ -152,7 +152,7 @@ function readPlace(data: Buffer, root: ObjectNode): EventPlace {
   return place
 }
 
-/** Every text below a delta, with the way to it. */
+/** Collects every text below a delta, with its path. */
 function collect(
   data: Buffer,
   node: JsonNode,
@@ -188,14 +188,14 @@ function makePiece(
   return { ...of, node, text: readTextNode(data, node) ?? '', isJson, isTool, isLast: false }
 }
 
-/** A number or a word as it is written; of a text the text. */
+/** A number or a word as it is written; for a string its value. */
 function rawMember(data: Buffer, node: JsonNode, name: string): string | null {
   const member = memberOf(node, name)
   if (member?.kind === 'text') return readTextNode(data, member)
   return member?.kind === 'scalar' ? data.toString('latin1', member.start, member.end) : null
 }
 
-/** The text of a member; null where there is none. */
+/** The text of a member; null if there is none. */
 function textOf(data: Buffer, node: JsonNode, name: string): string | null {
   const member = memberOf(node, name)
   return member?.kind === 'text' ? readTextNode(data, member) : null

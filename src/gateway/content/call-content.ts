@@ -9,11 +9,11 @@ import type { ScanContext } from '../../policy/content/text-scan.ts'
 import type { Trace } from '../request/trace.ts'
 import { noteUnseen } from './note-unseen.ts'
 
-/** What content rules have to do with one request, or one connection. */
+/** The content rules of one request or connection, and what they have done. */
 export class CallContent {
   rules: ReadyRules
   readonly placeholders: Placeholders
-  /** What is replaced in the prompt. */
+  /** Edits of the prompt. */
   readonly edits: Edit[] = []
   #policies: readonly ContentPolicy[]
   readonly #trace: Pick<Trace, 'policySignals'>
@@ -31,18 +31,18 @@ export class CallContent {
     this.placeholders = placeholders
   }
 
-  /** From here on these count. */
+  /** From now on these policies apply. */
   use(policies: readonly ContentPolicy[], rules: ReadyRules): void {
     this.#policies = policies
     this.rules = rules
   }
 
-  /** Whether anything of the answer is looked for or put back. */
+  /** Whether anything in the answer is searched for or put back. */
   get readsAnswer(): boolean {
     return this.rules.answer.length > 0 || this.placeholders.restorer() !== null
   }
 
-  /** For the texts of one side; `where` says in which of them the scan is. Without `restores`, placeholders stay. */
+  /** For the texts of one side. `where`: in which text the scan is. Without `restores`, placeholders stay. */
   scanOf(side: ContentSide, where: () => string, restores = true): ScanContext & { refused: Fault | null } {
     const { placeholders } = this
     const isAnswer = side === 'answer'
@@ -50,7 +50,7 @@ export class CallContent {
       rules: this.rules[side],
       placeholders,
       isAnswer,
-      // A turn of a connection may bring more to put back while an answer flows.
+      // On a connection, a turn may add placeholders while an answer is streaming.
       restorer: () => (isAnswer && restores ? placeholders.restorer() : null),
       refused: null,
       found: (rule, note) => {
@@ -103,11 +103,11 @@ function refusal({ policy, rule }: ReadyRule, side: ContentSide, at: string, not
   return fault('policy_denied', `${does} the answer, so the rest of it is withheld. Ask for something else.`)
 }
 
-/** Nobody knows what it would have found. */
+/** The rule could not be applied, so what it would have found is unknown. */
 export function failedRule(side: ContentSide, error: unknown): Fault {
   const why = errorText(error)
   return fault(
     'policy_denied',
-    `A content rule could not look at the ${side}, so it is blocked: ${why}. Ask the operator.`,
+    `A content rule could not check the ${side}, so it is blocked: ${why}. Ask the operator.`,
   )
 }

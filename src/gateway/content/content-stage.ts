@@ -18,19 +18,19 @@ import { finishSliced, pushPieces, type ScanSteps, StreamWork, scanSliced, scanW
 /** A text of a streamed answer that has not ended. */
 interface OpenText {
   piece: StreamedPiece
-  /** The event that had the last of it. */
+  /** The event with its last piece. */
   event: StreamEvent
   scan: TextScan | ArgumentsScan
-  /** A tool must not be called before all of its arguments have been looked at: they wait here. null: the text flows. */
+  /** A tool must not be called before its arguments have been checked: they wait here. null: the text is sent as it comes. */
   waiting: string | null
-  /** Bytes and characters that are kept for it, besides what waits. */
+  /** Bytes and characters kept for it, in addition to `waiting`. */
   kept: number
 }
 
-/** Whose answer it is. */
+/** The call that the answer belongs to. */
 type AnsweredCall = Pick<Leg, 'call' | 'match'>
 
-/** More texts at once, or more held back, than any real answer has. A text costs so much beside what is kept for it. */
+/** The most open texts and held characters; no real answer has more. A text costs this much in addition to what is held for it. */
 const textCost = 8192
 const mostKept = 16 * 1024 * 1024
 const mostWaiting = 1024 * 1024
@@ -43,9 +43,9 @@ export class ContentStage implements AnswerStage {
   readonly #context: ScanContext & { refused: Fault | null }
   readonly #openTexts = new Map<string, OpenText>()
   readonly #repeated = new RepeatedEvent()
-  /** A block rule looks at the answer. */
+  /** Some block rule applies to the answer. */
   readonly #mayBlock: boolean
-  /** Texts may change, so that what repeats them in another form must go. */
+  /** Texts may change, so members that repeat them in another form must be removed. */
   readonly #mayHide: boolean
   readonly #work: StreamWork
   #at = 'the answer'
@@ -53,7 +53,7 @@ export class ContentStage implements AnswerStage {
   #waiting = 0
   #kept = 0
 
-  /** `flush` takes what goes out before the event at hand; null: it goes out with that, as an event of the same stream. */
+  /** `flush` gets events that must be sent before the current one; null: they are sent together with it. */
   constructor(leg: AnsweredCall, content: CallContent, flush: ((data: Buffer) => void) | null = null, restores = true) {
     this.#leg = leg
     this.#flush = flush
@@ -80,7 +80,7 @@ export class ContentStage implements AnswerStage {
     }
   }
 
-  /** Nearly every event of a stream: one like the one before, with a short piece of a text that flows. */
+  /** The common case: an event like the one before, with a short piece of an open text. */
   #flow(event: StreamEvent, piece: StreamedPiece, open: OpenText): Buffer | Fault {
     open.piece = piece
     open.event = event
@@ -92,7 +92,7 @@ export class ContentStage implements AnswerStage {
     return withData(event, this.#patched(event.data, [{ span: piece.node, text: JSON.stringify(text) }]))
   }
 
-  /** Where a stream has no end mark, its texts end with it. */
+  /** On a stream without an end mark, the open texts end with it. */
   end(): StagePass {
     return this.#run(this.#endStream())
   }
@@ -118,7 +118,7 @@ export class ContentStage implements AnswerStage {
     return this.#whole(body)
   }
 
-  /** With turns for others in between: the slowest pattern takes seconds for a megabyte. */
+  /** Yields to other requests: the slowest pattern takes seconds for a megabyte. */
   async #whole(body: Buffer): Promise<Buffer | Fault> {
     try {
       const root = readNodes(body)
@@ -129,10 +129,10 @@ export class ContentStage implements AnswerStage {
     }
   }
 
-  /** `read`: the piece of an event like the one before, as `RepeatedEvent` says; undefined: nobody has asked yet. */
+  /** `read`: the piece of a repeated event, as `RepeatedEvent` gives it; undefined: not determined yet. */
   *#event(event: StreamEvent, pass: Buffer | null, read: StreamedPiece | null | undefined): ScanSteps<Passed> {
     if (event.part !== 'whole' && event.part !== 'cut') return unreadable
-    // What the gateway asked for itself is hidden, and has no text.
+    // Hidden: the gateway asked for this event itself, and it has no text.
     if (pass === null) return null
     const passed = pass === event.bytes ? event : frameAgain(event, pass)
     const { data } = passed
@@ -143,7 +143,7 @@ export class ContentStage implements AnswerStage {
     if (root === null) return yield* this.#endMark(passed)
     const reading = readAnswerEvent(data, root, event.name)
     if (reading.unseen) {
-      this.#noteUnseen('sound is no text')
+      this.#noteUnseen('audio is not text')
       return yield* this.#write(passed, pass, reading, [])
     }
     const known = new Set<number>(reading.pieces.map(({ node }) => node.start))
@@ -154,7 +154,7 @@ export class ContentStage implements AnswerStage {
     return yield* this.#write(passed, pass, reading, edits)
   }
 
-  /** The event with what becomes of its texts. */
+  /** The event with its texts as the rules leave them. */
   *#write(passed: StreamEvent, pass: Buffer, reading: AnswerEvent, edits: Edit[]): ScanSteps<Buffer | Fault> {
     const { data } = passed
     const before = yield* this.#streamedEdits(passed, reading, edits)
@@ -164,7 +164,7 @@ export class ContentStage implements AnswerStage {
     return before.length === 0 ? bytes : Buffer.concat([...before, bytes])
   }
 
-  /** What is no JSON: comments, a closing bracket, `[DONE]`. A cut event at a broken end says nothing. */
+  /** An event that is not JSON: a comment, a closing bracket, `[DONE]`. Half an event at a broken end is dropped. */
   *#endMark({ bytes, data, part }: StreamEvent): ScanSteps<Buffer | Fault> {
     const isEnd = data.length > 0 || bytes.includes(closeBracket)
     if (data.length > 0 && (part === 'cut' || !data.equals(doneMark))) return unreadable
@@ -172,7 +172,7 @@ export class ContentStage implements AnswerStage {
     return this.#context.refused ?? (left.length === 0 ? bytes : Buffer.concat([...left, bytes]))
   }
 
-  /** Adds what becomes of the pieces to `edits`; gives the events that have to go out before. */
+  /** Adds the changed pieces to `edits`. Returns the events that must be sent first. */
   *#streamedEdits(event: StreamEvent, { pieces, ends }: AnswerEvent, edits: Edit[]): ScanSteps<Buffer[]> {
     const written = new Map<OpenText, { piece: StreamedPiece; text: string }>()
     const add = ({ piece, text }: { piece: StreamedPiece; text: string }) => {
@@ -217,7 +217,7 @@ export class ContentStage implements AnswerStage {
     return ''
   }
 
-  /** Its last event is kept with what is held back, and a provider chooses how large both are. */
+  /** The last event is kept together with what is held back, and a provider chooses how large both are. */
   #count(open: OpenText): void {
     this.#kept -= open.kept
     open.kept = textCost + open.event.bytes.length + open.scan.held
@@ -225,7 +225,7 @@ export class ContentStage implements AnswerStage {
     if (this.#kept > mostKept) throw new Error('it has too many texts at once')
   }
 
-  /** What is left of the text. */
+  /** The rest of the text. */
   *#end(open: OpenText): ScanSteps<string> {
     this.#openTexts.delete(open.piece.textId)
     this.#at = open.piece.path
@@ -235,7 +235,7 @@ export class ContentStage implements AnswerStage {
     return waited + open.scan.end()
   }
 
-  /** Ends texts: what is left of one stands in the event at hand where that has some of it, else in an event of its own. */
+  /** Ends texts. The rest of a text goes into the current event if that has a piece of it, else into an event of its own. */
   *#endAll(
     ends: (piece: StreamedPiece) => boolean,
     written: Map<OpenText, { piece: StreamedPiece; text: string }> = new Map(),
@@ -254,7 +254,7 @@ export class ContentStage implements AnswerStage {
     return flushed
   }
 
-  /** Of every text that stands there as a whole. `others`: there was something beside the known texts. */
+  /** Edits for texts that are complete. `others`: there was something besides the known texts. */
   *#wholeEdits(
     data: Buffer,
     root: JsonNode,
@@ -298,7 +298,7 @@ export class ContentStage implements AnswerStage {
   }
 
   #noted(found: FoundTexts): FoundTexts {
-    if (found.unseen) this.#noteUnseen('images, sound and files are no text')
+    if (found.unseen) this.#noteUnseen('images, audio and files are not text')
     return found
   }
 
@@ -311,7 +311,7 @@ export class ContentStage implements AnswerStage {
     return logprobs.map((node) => ({ span: node, text: node.kind === 'array' ? '[]' : 'null' }))
   }
 
-  /** A transcript, a list of subtitles. */
+  /** For a plain-text answer, such as a transcript or subtitles. */
   async #plain(body: Buffer): Promise<Edit[]> {
     const text = body.toString('utf8')
     const scan = new TextScan(this.#context)
@@ -339,7 +339,7 @@ function frameAgain(event: StreamEvent, pass: Buffer): StreamEvent {
   return framer.push(pass)[0] ?? framer.rest() ?? event
 }
 
-/** Of a JSON array, the bytes of an element end with it. */
+/** In a JSON array, an event's bytes end with the element. */
 function isSse({ bytes }: StreamEvent): boolean {
   return /^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry|:)/.test(bytes.toString('latin1', 0, 64))
 }
@@ -349,7 +349,7 @@ function withData(event: StreamEvent, data: Buffer): Buffer {
   return Buffer.concat([event.bytes.subarray(0, event.bytes.length - event.data.length), data])
 }
 
-/** An event of its own, in the way of one before it. */
+/** An additional event, framed like the one before. */
 function framed(event: StreamEvent, data: Buffer): Buffer {
   if (!isSse(event)) return Buffer.concat([Buffer.from(',\n'), data])
   const name = event.name === '' ? '' : `event: ${nameFor(event.name)}\n`
@@ -360,5 +360,5 @@ const nameFor = (name: string) => (name === 'content_block_start' ? 'content_blo
 
 const unreadable = fault(
   'policy_denied',
-  'Content rules apply to the answer, and it could not be read: it, or an event of it, is too large, or it came compressed or malformed. Ask for less of it.',
+  'Content rules apply to the answer, but it could not be read: it or one of its events is too large, compressed or malformed. Ask for a shorter answer.',
 )

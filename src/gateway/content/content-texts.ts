@@ -12,69 +12,69 @@ import { shortestNumber } from '../../policy/content/arguments-scan.ts'
 /** A text somewhere in a JSON document. */
 export interface ContentText {
   node: TextNode | ScalarNode
-  /** Where, as people write it: `messages[0].content`. */
+  /** Its path as people write it: `messages[0].content`. */
   path: string
   text: string
-  /** It is JSON itself, as the arguments of a tool call are. */
+  /** The text is itself JSON, such as the arguments of a tool call. */
   isJson: boolean
-  /** It is looked at, and stays as it is: another text would mean another object, or break a signature. */
+  /** It is checked but never changed: a change would name another object, or break a signature. */
   isFixed: boolean
 }
 
-/** What `findTexts` found: texts in order, and whether there is content that is no text. */
+/** The texts that `findTexts` found, in order, and whether there is content that is not text. */
 export interface FoundTexts {
   texts: ContentText[]
   unseen: boolean
-  /** Of an answer: tokens with their probabilities, which repeat its text letter by letter. */
+  /** In an answer: tokens with their probabilities, which repeat its text. */
   logprobs: JsonNode[]
 }
 
-/** Their values name things, or steer the call. */
+/** Members whose values are names, or control the call. */
 export const fixedNames = words(
   `type role id object status call_id tool_call_id tool_use_id item_id previous_response_id prompt_cache_key user user_id
   safety_identifier service_tier encrypted_content signature thoughtSignature thought_signature media_type mime_type
   mimeType file_id fileUri file_uri finish_reason finishReason stop_reason system_fingerprint responseId modelVersion
   model obfuscation event_id response_id stream_id conversation_id container`,
 )
-/** Their values may be files in base64. */
+/** Members whose values may be files in base64. */
 export const fileNames = words(
   'data file_data fileData b64_json partial_image_b64 url image_url bytes bytesBase64Encoded audio image',
 )
-/** Content that others than the gateway read. */
+/** Content that only the provider reads. */
 export const unseenNames = words(
   `image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json bytesBase64Encoded gcsUri video_url
   audio_url document_url`,
 )
-/** In a prompt, content that others read; an answer only cites it. */
+/** In a prompt, content that only the provider reads; an answer only cites it. */
 export const fileIdNames = words('file_id file_ids fileName file_name input_file_id training_file validation_file')
-/** The file of a Gemini batch; in what clients and tools make up, any name of a file. */
+/** The file of a Gemini batch. Elsewhere clients and tools use these names for files of any kind. */
 const batchFileNames = words('fileName file_name')
 export const unseenTypes = words('image input_image input_file file input_audio image_generation_call')
-/** Arguments of tools, and schemas of tools and answers: what is named like a file there is none. */
+/** Arguments of tools, and schemas of tools and answers: a file-like name in there does not mean a file. */
 const dataNames = words(
   `args arguments parameters parametersJsonSchema parameters_json_schema input_schema inputSchema json_schema schema
   responseSchema response_schema responseJsonSchema response_json_schema`,
 )
 const argumentsName = /^arg(?:ument)?s$/
-/** JSON as the client or the model makes it: its names and numbers may be content too. */
+/** JSON that the client or the model makes: its names and numbers may be content too. */
 const freeNames = new Set([...dataNames, 'input', 'response', 'output', 'metadata', 'structuredContent'])
-/** JSON in a text. */
+/** Members that hold JSON as text. */
 const jsonNames = words('arguments partial_json')
 const smallestFile = 256
 const answerRole = /^(?:assistant|model)$/
-/** What a client notes for itself, which is never a file. */
+/** The client's own notes, which are never a file. */
 const freeText = 'metadata.'
-/** A name that clients or models made up may be what must not be shown. */
+/** A name that clients or models invented may itself have to be hidden. */
 const plainName = /^[A-Za-z_]{1,16}$/
-/** An argument of a tool that comes by its place (Gemini's `partialArgs`). */
+/** An argument of a tool that is given by its path (Gemini's `partialArgs`). */
 const numberArgument = 'numberValue'
 
 export const logprobNames = words('logprobs logprobsResult top_logprobs')
 export const tokenNames = words('input prompt')
 
 /**
- * All texts of a prompt or an answer: every string but what is known to be none, and numbers that may be content.
- * `shortest`: of those in arguments of tools.
+ * All texts of a prompt or an answer: every string except those known not to be text, and numbers that may be content. `shortest`: the
+ * shortest number to report in arguments of tools.
  */
 export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide, shortest = shortestNumber): FoundTexts {
   const finder = new TextFinder(bytes, root, side, shortest)
@@ -84,16 +84,16 @@ export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide, shor
 
 interface Surroundings {
   isFixed: boolean
-  /** Within what a model is said to have answered before. */
+  /** Inside a message that is attributed to the model. */
   isAnswer: boolean
   isFree: boolean
-  /** Within arguments or a schema. */
+  /** Inside arguments or a schema. */
   isData: boolean
   isArgument: boolean
 }
 
 const nowhere: Surroundings = { isFixed: false, isAnswer: false, isFree: false, isData: false, isArgument: false }
-/** Values in between which others may have their turn: a small body may hold very many. */
+/** Values between two yields: a small body may hold very many values. */
 const valuesAtOnce = 500
 
 /** `findTexts()` in steps. */
@@ -102,7 +102,7 @@ export class TextFinder {
   readonly #bytes: Buffer
   readonly #side: ContentSide
   readonly #shortest: number
-  /** Of the objects and arrays that are open: each looks at one value more; false: it has no more. */
+  /** The open objects and arrays. Each call looks at one more value; false: there are no more. */
   readonly #open: (() => boolean)[] = []
 
   constructor(bytes: Buffer, root: JsonNode, side: ContentSide, shortest: number) {
@@ -112,7 +112,7 @@ export class TextFinder {
     this.#lookAt(root, '', '', nowhere)
   }
 
-  /** False: that was all. */
+  /** False: there is nothing left. */
   lookOn(): boolean {
     for (let left = valuesAtOnce; left > 0; left--) {
       const open = this.#open.at(-1)
@@ -152,7 +152,7 @@ export class TextFinder {
     return node.kind === 'text' && isFile(readTextNode(this.#bytes, node) ?? '')
   }
 
-  /** In a prompt, a document may stand by its address. */
+  /** In a prompt, a document may be given by its URL. */
   #isUnseen(node: JsonNode, name: string, { isFree }: Surroundings): boolean {
     if (unseenNames.has(name)) return true
     if (this.#side !== 'prompt' || (isFree && batchFileNames.has(name))) return false
@@ -174,13 +174,13 @@ export class TextFinder {
       if (word === 'redacted_thinking' && name === 'data' && this.#isFile(value)) return
       const isInput = word === 'tool_use' && name === 'input'
       const [isData, isArgument] = [around.isData || isInput, around.isArgument || isInput]
-      // No more than the signed text itself: anybody can write a signature beside what it does not sign.
+      // Only the signed text itself is fixed: a client could put a signature next to something else.
       const isFixed = name === signed && value.kind === 'text'
       this.#lookAt(value, name, below, { isFixed, isAnswer, isFree: around.isFree, isData, isArgument })
     })
   }
 
-  /** The text of reasoning that the provider has signed: changed, it would be rejected. */
+  /** The text of reasoning that the provider has signed. If it were changed, the provider would reject it. */
   #signedText(node: ObjectNode, type: string | null): 'thinking' | 'text' | null {
     if (type === 'thinking') return memberOf(node, 'signature')?.kind === 'text' ? 'thinking' : null
     const thought = memberOf(node, 'thought')
@@ -197,7 +197,7 @@ export class TextFinder {
       return
     }
     const names = !isFree && fixedNames.has(name)
-    // What names things in an answer is the provider's own.
+    // Names in an answer are the provider's own.
     if (names && this.#side === 'answer') return
     this.#add(node, text, path, isFixed || names, jsonNames.has(name))
   }
@@ -213,13 +213,13 @@ export class TextFinder {
   }
 }
 
-/** A prompt in numbers, which only the model's own vocabulary turns into text. */
+/** A prompt given as token numbers, which only the model's vocabulary turns into text. */
 function holdsTokens({ items }: { items: readonly JsonNode[] }): boolean {
   const [first] = items
   return first?.kind === 'scalar' || (first?.kind === 'array' && first.items[0]?.kind === 'scalar')
 }
 
-/** Base64, or an address that holds it. */
+/** Base64, or a URL that contains it. */
 function isFile(text: string): boolean {
   return (text.length >= smallestFile || text.startsWith('data:')) && fileForm.test(text)
 }

@@ -6,8 +6,8 @@ import { findTexts } from './content-texts.ts'
 export type Step = string | { index: string }
 
 /**
- * The data of an event that adds a text where an earlier one did. That one is read again: many texts may be open, and what was read of
- * their events is far larger than they are.
+ * Builds the data of an event that adds a text where an earlier one did. The earlier event is parsed again: many texts may be open, and
+ * parsed events are far larger than their bytes.
  */
 export type FlushText = (text: string) => Buffer
 
@@ -46,7 +46,7 @@ export function buildDelta(index: string, name: 'text' | 'thinking'): FlushText 
   }
 }
 
-/** The same event with another text, and none in the place of all that it has said before. */
+/** The same event with another text, and with all other texts emptied. */
 export function refill(data: Buffer, node: TextNode): FlushText {
   return (text) => {
     const { texts, logprobs } = findTexts(data, readNodes(data) ?? node, 'answer')
@@ -62,7 +62,7 @@ export function refill(data: Buffer, node: TextNode): FlushText {
 function nest(steps: readonly Step[], text: string): string {
   const [step, ...rest] = steps
   if (step === undefined) return JSON.stringify(text)
-  // The element of a list says which it is.
+  // The element of a list is identified by its index.
   if (typeof step !== 'string' && rest.length === 0) return `[${JSON.stringify(text)}]`
   if (typeof step !== 'string') return `[{"index":${step.index},${nest(rest, text)}}]`
   const [next] = rest

@@ -14,7 +14,7 @@ import { mayMatch } from './may-match.ts'
 import { noteUnseen } from './note-unseen.ts'
 import { finishSliced, scanSliced, WorkTurn } from './scan-sliced.ts'
 
-/** Of a call, or of a request that is only asked about. */
+/** A call, or a request that is only tested against the rules. */
 export interface Prompt {
   readonly trace: Pick<Trace, 'policySignals'>
   readonly body: { readonly bytes: Buffer; readonly upload: object | null }
@@ -25,7 +25,7 @@ export interface Prompt {
   content: CallContent | null
 }
 
-/** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
+/** Applies the content rules to the prompt. A fault: it must not be sent. Every attempt sends the redacted prompt. */
 export async function inspectPrompt(call: Prompt, policies: readonly ContentPolicy[]): Promise<Fault | null> {
   const { trace, body, match, inspection, gateway } = call
   const placeholders = new Placeholders(highestIn(body.bytes))
@@ -33,10 +33,10 @@ export async function inspectPrompt(call: Prompt, policies: readonly ContentPoli
   call.content = content
   const denied = unseenBefore(call, content)
   if (denied !== null || content.rules.prompt.length === 0) return denied
-  // Never denied: no prompt stands there.
-  if (inspection.query.length > 1) noteUnseen(trace, [], 'prompt', 'the query is not looked at')
+  // Never denied: a query contains no prompt.
+  if (inspection.query.length > 1) noteUnseen(trace, [], 'prompt', 'the query is not checked')
   if (body.upload !== null || match.endpoint.readWhole === true)
-    return content.noteUnseen('prompt', 'forms and files go up while they arrive')
+    return content.noteUnseen('prompt', 'forms and files are forwarded while they arrive')
   if (body.bytes.length === 0 || !mayMatch(body.bytes, 'prompt', content.rules)) return null
   try {
     return await inspectBody(body.bytes, content, call.abort)
@@ -45,7 +45,7 @@ export async function inspectPrompt(call: Prompt, policies: readonly ContentPoli
   }
 }
 
-/** What is known before the provider is paid for it. */
+/** Content that is known to stay unseen before the provider is paid for it. */
 function unseenBefore({ match: { endpoint }, body }: Prompt, content: CallContent): Fault | null {
   const { responseForm, media } = endpoint
   const isFile = responseForm === 'bytes' || responseForm === 'lines'
@@ -59,8 +59,8 @@ function unseenBefore({ match: { endpoint }, body }: Prompt, content: CallConten
 }
 
 /**
- * Whether the answer cannot be text alone: a chat that asks for sound gets some, one of Gemini's has only what it asks for, a response
- * has the picture that it must make. Each request of a batch may ask so; where they come in a file, their answers do.
+ * Whether the answer may contain more than text: a chat may ask for sound, Gemini for any modality, a response for an image. Each request
+ * of a batch may ask too; if they come in a file, the check is made on their answers.
  */
 function asksForMedia(body: Buffer): boolean {
   if (!mediaForm.test(body.toString('latin1'))) return false
@@ -79,15 +79,15 @@ function asksForMedia(body: Buffer): boolean {
   return batch?.kind === 'array' ? batch.items.some((item) => asks(memberOf(item, 'request'))) : asks(root)
 }
 
-/** One look at a text: to look for each name in the bytes takes seven times as long. */
+/** One pass over the text: searching the bytes for each name takes seven times as long. */
 const mediaForm = /odalities"|"image_generation"|"file(?:N|_n)ame"/
 
 const either = (node: JsonNode | null, name: string, other: string) => memberOf(node, name) ?? memberOf(node, other)
 
 const passingFiles = 'files and sound pass as they are'
-const noText = 'images, sound and files are no text'
+const noText = 'images, audio and files are not text'
 
-/** `isKnown`: whether it is said anywhere what its texts are; where it is not, they may be parts of something. */
+/** `isKnown`: whether the format says where its texts are; if not, a text may be a part of something else. */
 export async function inspectBody(
   bytes: Buffer,
   content: CallContent,
@@ -101,14 +101,14 @@ export async function inspectBody(
   await finishSliced(finder, turn)
   const { texts, unseen } = finder.found
   if (!isKnown && (unseen || texts.some(({ isFixed }) => !isFixed))) return unknownFrame
-  const denied = unseen ? content.noteUnseen('prompt', 'images, sound, files and tokens are no text') : null
+  const denied = unseen ? content.noteUnseen('prompt', 'images, audio, files and tokens are not text') : null
   if (denied !== null) return denied
   let at = ''
   const context = content.scanOf('prompt', () => at)
   const joined = await joinParts(texts, context, turn, (path) => {
     at = path
   })
-  // Nothing is replaced in what stays as it is, so that what redact rules would find there is nothing that they did.
+  // Text that must not change cannot be redacted, so redact rules do not apply to it.
   const kept = context.rules.filter(({ rule }) => rule.action !== 'redact')
   const forFixed = { ...context, rules: kept }
   for (const text of texts) {
@@ -124,10 +124,10 @@ export async function inspectBody(
 
 const unknownFrame = fault(
   'policy_denied',
-  'Content rules apply to this connection, and they know no message of this type. Send texts with `response.create` or `response.steer`.',
+  'Content rules apply to this connection, and cannot read a message of this type. Send texts with `response.create` or `response.steer`.',
   { param: 'type' },
 )
 const unreadable = fault(
   'request_too_large',
-  'Content rules apply to this request, and its body holds too many values, or too deep ones, to look through. Send less at a time.',
+  'Content rules apply to this request, but its body has too many values, or is nested too deeply, to be checked. Send less at a time.',
 )

@@ -4,18 +4,18 @@ import { findEach, type ScanContext } from '../../policy/content/text-scan.ts'
 import type { ContentText } from './content-texts.ts'
 import type { WorkTurn } from './scan-sliced.ts'
 
-/** So much of both parts is looked at: longer than any secret that somebody cuts in two, and little beside what is scanned anyway. */
+/** How much of both parts is searched: longer than any secret that somebody cuts in two, and short compared with the rest of the scan. */
 const sightLength = 512
 
 const partForm = /^(.*)\[(\d+)\]\.text$/
 
-/** The end of what the parts of a message say up to here, by part. */
+/** The end of what the parts of a message say so far, by part. */
 type Sight = { part: ContentText; text: string }[]
 
 /**
- * What begins in one text part of a message and ends in a later one: providers join parts, and each alone shows nothing. Reports it,
- * and returns what becomes of the parts: the first gets the mask, the others lose their share. A part that has a whole match at its end
- * is left to its own scan.
+ * Finds what begins in one text part of a message and ends in a later one: providers join parts, and each part alone shows nothing. Reports
+ * it, and returns the changed parts: the first gets the mask, the others lose their share. A part with a whole match at its end is left to
+ * its own scan.
  */
 export async function joinParts(
   texts: readonly ContentText[],
@@ -27,13 +27,13 @@ export async function joinParts(
   let list: string | null = null
   let sight: Sight = []
   for (const part of texts) {
-    // Between two of them stands what else a part has, such as its type, or a part that is no text.
+    // Between two parts there may be other members, such as a type, or parts that are not text.
     const own = partForm.exec(part.path)?.[1]
     if (own === undefined) continue
     if (own !== list) sight = []
     const last = sight.at(-1)
     if (last !== undefined) {
-      // There may be many parts, each of a few letters.
+      // There may be many parts of only a few letters.
       if (turn.isDue(2 * sightLength)) await turn.next()
       at(last.part.path)
       if (joinNext(sight, part, context, written)) sight = []
@@ -44,7 +44,7 @@ export async function joinParts(
   return written
 }
 
-/** True where something was redacted: nothing else can lie over it. */
+/** True: something was redacted, so no other match can overlap it. */
 function joinNext(sight: Sight, next: ContentText, context: ScanContext, written: Map<ContentText, string>): boolean {
   const before = sight.map(({ text }) => text).join('')
   const joined = before + next.text.slice(0, sightLength)
@@ -69,7 +69,7 @@ function joinNext(sight: Sight, next: ContentText, context: ScanContext, written
   return true
 }
 
-/** Whether any part of what begins there may become another text. */
+/** Whether any part of the match may be replaced. */
 function isReplaced(sight: Sight, next: ContentText, start: number): boolean {
   let end = 0
   for (const { part, text } of sight) {

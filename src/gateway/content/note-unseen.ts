@@ -5,8 +5,8 @@ import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Trace } from '../request/trace.ts'
 
 /**
- * There is content that no content rule looks at: the record says so, once for each kind. A fault: a policy whose rules
- * look at that side denies it.
+ * There is content that no rule looks at. The record says so, once for each kind. A fault: a policy whose rules look at that side denies
+ * it.
  */
 export function noteUnseen(
   trace: Pick<Trace, 'policySignals'>,
@@ -25,7 +25,7 @@ export function noteUnseen(
     return null
   }
   const { policy } = denying
-  const text = `The policy ${policy} denies what its content rules cannot look at in the ${side}: ${what}.`
+  const text = `The policy ${policy} denies what its content rules cannot check in the ${side}: ${what}.`
   note(text, { verdict: 'deny', data: { on: side, policy } })
   return fault('policy_denied', `${text} ${side === 'prompt' ? 'Leave that out' : 'Ask for something else'}.`)
 }

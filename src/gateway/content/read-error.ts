@@ -14,7 +14,7 @@ export async function readError(
   return isPlain ? stage.whole(body) : (stage.faultIfUnread ?? body)
 }
 
-/** The same where the gateway quotes it. Placeholders stay: the record has these words as well. */
+/** The same for a fault that quotes the provider. Placeholders stay, because the record has the same words. */
 export async function readQuoted(call: Leg['call'], content: CallContent, reason: Fault): Promise<Fault> {
   if (originOf(reason) !== 'provider') return reason
   const stage = new ContentStage({ call, match: call.match }, content, null, false)

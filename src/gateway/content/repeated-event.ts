@@ -6,18 +6,18 @@ import type { StreamedPiece } from './answer-event.ts'
 const quote = 0x22
 
 /**
- * Most events of a stream differ from one before in nothing but a piece of text. The rest of such an event has been looked at: only the
- * piece is read.
+ * Most events of a stream differ from the one before only in a piece of text. The rest of such an event has been checked already, so only
+ * the piece is read.
  */
 export class RepeatedEvent {
   #known: { name: string; data: Buffer; piece: StreamedPiece } | null = null
 
-  /** The event says nothing else that content rules look at, and ends no text. */
+  /** Remembers an event that has nothing else for content rules, and ends no text. */
   remember({ name, data }: StreamEvent, piece: StreamedPiece): void {
     this.#known = { name, data, piece }
   }
 
-  /** The piece of an event that is like the known one; null: it must be read as a whole. */
+  /** The piece of an event that equals the remembered one otherwise; null: it must be read whole. */
   read({ name, data }: StreamEvent): StreamedPiece | null {
     if (this.#known === null || this.#known.name !== name) return null
     const { data: known, piece } = this.#known

@@ -2,14 +2,14 @@ import { nextTurn } from '../../core/slices.ts'
 import type { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
 import type { TextScan } from '../../policy/content/text-scan.ts'
 
-/** Characters looked at before it is seen whether others should have their turn: 40 ms with the slowest pattern. */
+/** Characters that are scanned between two looks at the clock: 40 ms with the slowest pattern. */
 const pieceLength = 4096
-/** Of work. */
+/** Work before others get their turn. */
 const turnMs = 10
-/** A text costs as much as so many characters, however short it is. */
+/** Even the shortest text counts as this many characters. */
 const textCost = 64
 
-/** What becomes of a whole text, looked through with turns for others in between. */
+/** Applies a scan to a whole text, yielding to other requests. */
 export async function scanSliced(text: string, scan: TextScan | ArgumentsScan, turn: WorkTurn): Promise<string> {
   if (turn.isDue(textCost + Math.min(text.length, pieceLength))) await turn.next()
   if (text.length <= pieceLength) return scan.whole(text)
@@ -21,17 +21,17 @@ export async function scanSliced(text: string, scan: TextScan | ArgumentsScan, t
   return out + scan.end()
 }
 
-/** Looks on to the end, with turns for others in between. */
+/** Runs `finder` to its end, yielding to other requests. */
 export async function finishSliced(finder: { lookOn(): boolean }, turn: WorkTurn): Promise<void> {
   while (finder.lookOn()) if (turn.isDue(pieceLength)) await turn.next()
 }
 
-/** Counts work, so that others have their turn. */
+/** Counts work, and says when others should have their turn. */
 export class WorkTurn {
   #work = 0
   #began = performance.now()
 
-  /** The clock is asked only now and then: there may be many short texts. */
+  /** The clock is read only now and then: there may be many short texts. */
   isDue(length: number): boolean {
     this.#work += length
     if (this.#work < pieceLength) return false
@@ -45,7 +45,7 @@ export class WorkTurn {
   }
 }
 
-/** Work in steps; what it returns is the result. */
+/** Work in steps; the generator's return value is the result. */
 export type ScanSteps<Result> = Generator<void, Result>
 
 /** A whole text, step by step. */
@@ -65,10 +65,10 @@ export function* pushPieces(text: string, scan: TextScan | ArgumentsScan): ScanS
   return out
 }
 
-/** What the texts of one stream cost: at once as long as that is little, with turns for others in between where it is not. */
+/** Work on the texts of one stream: done at once while it is little, otherwise yielding to other requests. */
 export class StreamWork {
   readonly #isOver: () => boolean
-  /** Milliseconds worked since others had their turn. */
+  /** Milliseconds of work since the last yield. */
   #worked = 0
 
   /** `isOver`: nobody waits for the result any more. */
@@ -76,7 +76,7 @@ export class StreamWork {
     this.#isOver = isOver
   }
 
-  /** A text of so many characters may be looked through at once, by `do`. */
+  /** Whether a text of this many characters may be scanned at once. */
   allows(length: number): boolean {
     return length <= pieceLength && this.#worked <= turnMs
   }

@@ -14,56 +14,56 @@ import { inspectBody } from './inspect-prompt.ts'
 import { mayMatch } from './may-match.ts'
 import { noteUnseen } from './note-unseen.ts'
 
-/** What goes to the client in the place of a frame, in order. A fault: nothing of it does, and nothing that follows of its response. */
+/** The frames to send to the client in place of one, in order. A fault: neither it nor the rest of its response may be sent. */
 export type PassedFrames = readonly Buffer[] | Fault
 
-/** Responses that come one after another: those that were asked for with the same `stream_id`, or with none. */
+/** Responses that follow one another: those requested with the same `stream_id`, or with none. */
 interface Stream {
   stage: ContentStage
-  /** What goes out before the event at hand. */
+  /** Bytes to send before the current event. */
   before: Buffer[]
-  /** How many are under way. */
+  /** How many responses are in progress. */
   running: number
-  /** One was refused: nothing passes until the next begins. */
+  /** A response was refused: nothing passes until the next one begins. */
   withheld: boolean
-  /** There was something to look for, or to put back. */
+  /** There is something to search for, or to put back. */
   reads: boolean
 }
 
 /** Frames whose texts are known: they have the members of a call's body. */
 const prompts = new Set(['response.create', 'response.steer'])
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.done'])
-/** A larger event is refused, as in a stream of HTTP. */
+/** A larger event is rejected, as in an HTTP stream. */
 const mostBytes = 1024 * 1024
-/** Far more than any text has that looks like placeholders; beyond it, all is forgotten. */
+/** More placeholder-like texts than any real conversation has; beyond it, all are forgotten. */
 const mostLabels = 1000
-/** Far more than any client has. */
+/** More than any client uses. */
 const mostStreams = 100
-/** So much is looked through at once. */
+/** How much is scanned at once. */
 const windowBytes = 64 * 1024
 const none: ReturnType<typeof highestIn> = () => 0
 const nothing: PassedFrames = []
 
 /**
- * Content rules on a connection whose messages are those of HTTP: each frame of the client is looked at like the body of a call, each of
- * the provider like an event of a stream. All turns share their placeholders, since the provider remembers what was said before.
+ * Content rules on a connection whose messages are those of HTTP. Each client frame is checked like the body of a call, each provider frame
+ * like an event of a stream. All turns share their placeholders, since the provider remembers earlier turns.
  */
 export class SocketContent {
   readonly #call: Call
   readonly #streams = new Map<string, Stream>()
-  /** By label, what the client wrote itself before. */
+  /** By label: the highest number of a placeholder-like text that the client itself wrote. */
   readonly #written = new Map<string, number>()
   readonly #placeholders = new Placeholders((label) => Math.max(this.#highest(label), this.#written.get(label) ?? 0))
-  /** Of the prompt at hand. */
+  /** For the current prompt. */
   #highest = none
-  /** null: the rules are not ready. */
+  /** null: the rules are not compiled yet. */
   #content: CallContent | null = null
 
   constructor(call: Call) {
     this.#call = call
   }
 
-  /** A frame of the client as it may go up, by the rules of now. `models`: spans that are no text. */
+  /** Returns a client's frame as it may be sent up, under the present rules. `models`: spans that are not text. */
   async inspect(policies: readonly ContentPolicy[], frame: Buffer, models: readonly Span[]): Promise<Buffer | Fault> {
     const content = await this.#use(policies)
     if (content.rules.prompt.length === 0) return frame
@@ -79,14 +79,14 @@ export class SocketContent {
     }
   }
 
-  /** A frame of the provider. `asked`: a response was asked for and has not begun, so that an error may be about it. */
+  /** A frame of the provider. `asked`: a response was requested and has not begun, so an error may be about it. */
   pass(frame: Buffer, asked: boolean): PassedFrames | Promise<PassedFrames> {
     const content = this.#content
     if (content === null) return [frame]
     const { type, id } = readHead(frame)
     const stream = this.#streams.get(id) ?? this.#open(id, content)
     if (stream === null) return tooMany
-    // An error may be about something else, and its response go on: its texts have not ended.
+    // An error may be about something else, and its response may go on: its texts have not ended.
     if (type === 'error') return this.#passError(stream, frame, asked, content)
     if (type === 'response.created' && stream.running++ === 0) Object.assign(stream, this.#fresh(content))
     if (stream.withheld) return this.#end(id, stream, type, nothing)
@@ -97,7 +97,7 @@ export class SocketContent {
     return passing instanceof Promise ? passing.then(act) : act(passing)
   }
 
-  /** The `stream_id` of a frame; '' where it has none. */
+  /** The `stream_id` of a frame; '' if it has none. */
   streamOf(frame: Buffer): string {
     return readHead(frame).id
   }
@@ -108,9 +108,9 @@ export class SocketContent {
     this.#content ??= new CallContent(policies, rules, trace, this.#placeholders)
     arrival.content = this.#content
     this.#content.use(policies, rules)
-    // Never denied: no prompt stands there.
+    // Never denied: a query contains no prompt.
     if (inspection.query.length > 1 && rules.prompt.length > 0)
-      noteUnseen(trace, [], 'prompt', 'the query is not looked at')
+      noteUnseen(trace, [], 'prompt', 'the query is not checked')
     return this.#content
   }
 
@@ -125,7 +125,7 @@ export class SocketContent {
     return applyEdits(frame, contentEdits)
   }
 
-  /** What the client wrote itself stands for nothing in later turns either. */
+  /** What the client wrote itself is not treated as a placeholder in later turns either. */
   async #remember(frame: Buffer): Promise<void> {
     for (let from = 0; from < frame.length; from += windowBytes) {
       if (from > 0) await nextTurn()
@@ -187,7 +187,7 @@ function eventOf(frame: Buffer) {
   return { bytes: frame, name: '', data: frame, part: frame.length > mostBytes ? 'head' : 'whole' } as const
 }
 
-/** Which kind of message it is, and by which `stream_id`; '' where it does not say. */
+/** The type of a message and its `stream_id`; '' if it has none. */
 function readHead(frame: Buffer): { type: string; id: string } {
   const scan = scanObject(frame, ['type', 'stream_id'])
   const read = (wanted: string) => {

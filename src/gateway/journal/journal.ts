@@ -7,10 +7,10 @@ import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } 
 import { reserveFile } from '../../core/reserve.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
-/** Bytes of entries that wait in memory while the journal cannot be written; beyond that the oldest are dropped, and counted as lost. */
+/** Bytes of entries that wait in memory while the journal cannot be written. Beyond that the oldest are dropped, and counted as lost. */
 const waitingLimit = 16 * 1024 * 1024
 const retryMs = 250
-/** How long a fault that is over is still reported, so that whoever checks the status now and then sees it. */
+/** How long a past fault is still reported, so that whoever polls the status sees it. */
 const recoveredMs = 3000
 const alreadyWritten = Promise.resolve()
 /** Written several times to fill a segment: a buffer as large as a segment would stay in the process's memory. */
@@ -114,7 +114,7 @@ export class Journal {
 
   #writeAll(file: number, bytes: Buffer): void {
     let written = 0
-    // A short write leaves a torn entry. The position moves only once all bytes are written, so that a retry writes over it.
+    // A short write leaves a torn entry. The position moves only once all bytes are written, so a retry overwrites it.
     while (written < bytes.length) {
       written += fs.writeSync(file, bytes, written, bytes.length - written, this.#position + written)
     }
@@ -131,7 +131,7 @@ export class Journal {
     try {
       if (!this.#isLast) takeRoom(file)
     } catch (error) {
-      // This is retried all the time while the disk is full: neither descriptors nor half-made segments may pile up.
+      // Retried constantly while the disk is full: neither descriptors nor half-made segments may accumulate.
       fs.closeSync(file)
       fs.rmSync(place, { force: true })
       throw error
@@ -148,8 +148,8 @@ export class Journal {
   }
 
   /**
-   * If somebody deletes or moves the directory, its segments could not be found any more: writes them back to where they belong, and begins
-   * a new segment. Called every second.
+   * Called every second. If somebody has deleted or moved the directory, ingestion cannot find its segments any more: restores them in
+   * their place, and begins a new segment.
    */
   checkPlace(): void {
     if (this.#file !== null && this.#isLost(this.#file)) this.#closeSegment()
@@ -166,7 +166,7 @@ export class Journal {
       const found = fs.statSync(this.#segment.place, { throwIfNoEntry: false })
       return found?.ino !== fs.fstatSync(file).ino
     } catch {
-      // Unknown, for lack of permission: the open segment still takes entries.
+      // Unknown, for lack of permission. The open segment can still be written.
       return false
     }
   }
@@ -179,7 +179,7 @@ export class Journal {
     this.#onDegraded(shown, this.#lost)
   }
 
-  /** The thread ends: writes what waits, if need be into the space that the reserve file keeps free. The next start reads it. */
+  /** The thread ends: writes what waits, if necessary into the space that the reserve file keeps free. The next start reads it. */
   #takeLast(): void {
     this.#isLast = true
     this.#closeSegment()
@@ -193,7 +193,7 @@ export class Journal {
     }
   }
 
-  /** The thread ends: reports the entries that could not be written as lost. */
+  /** The thread ends: reports the entries that it could not write as lost. */
   #giveUp(): void {
     const { entries } = this.#waiting
     if (entries === 0) return
@@ -213,7 +213,7 @@ function refuseFullDisk(directory: string): void {
   if (bavail * bsize < segmentBytes) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
 }
 
-/** Fills a new segment with zeros, so that a full disk shows now and not in the middle of an entry. */
+/** Fills a new segment with zeros, so that a full disk fails now and not in the middle of an entry. */
 function takeRoom(file: number): void {
   for (let taken = 0; taken < segmentBytes; ) {
     taken += fs.writeSync(file, zeros, 0, Math.min(zeros.length, segmentBytes - taken), taken)
@@ -241,7 +241,7 @@ function describeDiskFault(error: unknown): string {
   return `${diskFaults[code] ?? 'the journal cannot be written'} (${code})`
 }
 
-/** Enough for what a busy thread journals in one turn; a buffer that grew beyond, while the disk refused writes, shrinks again. */
+/** Enough for what a busy thread journals in one turn. A buffer that grew larger while the disk refused writes shrinks to this again. */
 const usualBytes = 256 * 1024
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const bytesPerUnit = 3
@@ -251,7 +251,7 @@ export class EntryBuffer {
   #bytes = Buffer.allocUnsafeSlow(usualBytes)
   #start = 0
   #end = 0
-  /** Where each entry ends, from the one at `#first` on; those before were dropped. */
+  /** Where each entry ends, from the one at `#first` on. Earlier ones were dropped. */
   #ends: number[] = []
   #first = 0
 
@@ -275,7 +275,7 @@ export class EntryBuffer {
     this.#ends.push(this.#end)
   }
 
-  /** The first entries, as many as fit into `room`, and the first in any case where `atLeastOne`. Valid until the next change. */
+  /** The first entries that fit into `room`; at least one if `atLeastOne`. Valid until the next change. */
   peek(room: number, atLeastOne: boolean): { bytes: Buffer; entries: number } {
     let entries = 0
     let end = this.#start
@@ -287,7 +287,7 @@ export class EntryBuffer {
     return { bytes: this.#bytes.subarray(this.#start, end), entries }
   }
 
-  /** Forgets the first entries. */
+  /** Removes the first entries. */
   drop(entries: number): void {
     this.#first += entries
     if (this.#first >= this.#ends.length) return this.#reset()

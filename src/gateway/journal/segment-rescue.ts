@@ -1,25 +1,25 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** Ingestion is seldom further behind; beyond it the oldest are let go, and then a deleted directory costs their records. */
+/** Ingestion is rarely further behind. Beyond that, the oldest segments are released, and a deleted directory costs their records. */
 const most = 16
 
 export interface WrittenSegment {
   file: number
   place: string
-  /** The directory that it was made in, by inode. */
+  /** The inode of the directory in which it was created. */
   home: number | null
-  /** Of entries; behind them are zeros. */
+  /** Bytes of entries; zeros follow them. */
   bytes: number
 }
 
 /**
- * Segments that are written and perhaps not read. Their descriptors stay open, so that what somebody deletes can be put
- * back under its name, where ingestion goes on in it where it was. Ingestion empties a segment before it deletes it.
+ * Written segments that may not have been ingested. Their descriptors stay open, so that a deleted one can be restored under its name, and
+ * ingestion can continue where it was. Ingestion empties a segment before it deletes it.
  */
 export class SegmentRescue {
   #kept: WrittenSegment[] = []
-  /** Deleted by somebody before they were read; `restore` puts them back. */
+  /** Deleted by somebody before they were ingested; `restore` writes them back. */
   deleted: readonly WrittenSegment[] = []
 
   keep(segment: WrittenSegment): void {
@@ -27,7 +27,7 @@ export class SegmentRescue {
     for (const { file } of this.#kept.splice(0, this.#kept.length - most)) fs.closeSync(file)
   }
 
-  /** Lets go of what is read; what was deleted unread waits for `restore`. */
+  /** Releases segments that were ingested, and finds those that were deleted before. */
   look(): void {
     const kept: WrittenSegment[] = []
     const deleted = [...this.deleted]
@@ -41,7 +41,7 @@ export class SegmentRescue {
     this.deleted = deleted
   }
 
-  /** Throws what the disk says; what is not back yet is tried again with the next call. */
+  /** Throws if the disk refuses. What could not be restored is tried again with the next call. */
   restore(): void {
     for (let [segment] = this.deleted; segment !== undefined; [segment] = this.deleted) {
       const copy = putBack(segment)
@@ -58,7 +58,7 @@ export class SegmentRescue {
   }
 }
 
-/** null: there is none, or it cannot be told. */
+/** null: there is no such directory, or it cannot be read. */
 export function homeOf(place: string): number | null {
   try {
     return fs.statSync(path.dirname(place), { throwIfNoEntry: false })?.ino ?? null
@@ -67,7 +67,7 @@ export function homeOf(place: string): number | null {
   }
 }
 
-/** Under its name at once and whole: ingestion may look at any moment. */
+/** Appears under its name only when it is complete, since ingestion may look at any moment. */
 function putBack({ file, place, bytes }: WrittenSegment): number {
   const content = Buffer.allocUnsafe(bytes)
   for (let read = 0; read < bytes; ) read += fs.readSync(file, content, read, bytes - read, read)

@@ -19,18 +19,18 @@ import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
 import { findHeader } from '../upstream/headers.ts'
 
-/** A longer line is not read: so much is held for a moment, and parsed at once. */
+/** A longer line is skipped: each line is held, and parsed in one go. */
 const lineBytes = 4 * 1024 * 1024
-/** Nor is one with more values, since parsing costs by them. */
+/** A line with more values is skipped too, since parsing takes time for each. */
 const lineValues = 100_000
-/** Results of more models are summed as if they named none. */
+/** Beyond this many models, the results of further ones are added up as if they named none. */
 const modelsLimit = 50
 const modelCharacters = 512
 
 /** No vendor takes a batch of more requests: Anthropic takes 100,000, OpenAI 50,000. */
 const mostLines = 100_000
 
-/** The call whose answer brings them. */
+/** The call whose answer contains the results. */
 interface ResultsCall {
   readonly id: string
   readonly lane: Lane
@@ -45,12 +45,12 @@ interface Work {
   id: string
 }
 
-/** Whose it is, as far as is known. */
+/** The owner of the results, as far as it is known. */
 type BroughtObject = Omit<ObjectOwner, 'keyId'> & Pick<StoredObject, 'keyId' | 'requestId'>
 
 type Sums = Map<string | null, BatchSum>
 
-/** Usage in the results of one batch, read while they pass, or in the end of other work; the bytes are not touched. */
+/** Usage in the results of one batch, or at the end of other background work, read while the bytes pass unchanged. */
 export class BatchResults {
   readonly #call: ResultsCall
   readonly #object: BroughtObject
@@ -59,7 +59,7 @@ export class BatchResults {
   readonly #ended: { work: Work; sums: Sums; unread?: true }[] = []
   #crowded = 0
   #doubted = 0
-  /** Of models without a price; undefined: nobody has asked yet. */
+  /** The rate for models without a price; undefined: not looked up yet. */
   #rate: ModelPrice | null | undefined
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
 
@@ -73,20 +73,21 @@ export class BatchResults {
     this.#lines.add(chunk)
   }
 
-  /** All of them have come. */
+  /** All results have arrived. */
   end(): void {
     this.#lines.end()
     this.#ended.push({ work: this.#work, sums: this.#sums })
     const unread = this.#lines.skipped + this.#crowded
-    if (unread > 0) this.#note(`${unread} results were too large to be read: what they used is not counted.`)
+    if (unread > 0) this.#note(`${unread} results were too large to read: their usage is not counted.`)
     if (this.#doubted > 0)
       this.#note(
-        `${this.#doubted} results report more than their model can have used: they count what can be true, or their length.`,
+        `${this.#doubted} results report more than their model can have used: they are counted as what is possible, or by their length.`,
       )
-    if (this.#sums.size > 0) this.#note('What its results say was used counts once, under the key that made it.')
+    if (this.#sums.size > 0)
+      this.#note('The usage that its results report is counted once, for the key that created it.')
   }
 
-  /** A whole answer of so many bytes has been read: what it shows of work that has ended. */
+  /** Adds the ended work that a whole answer of `bytes` bytes shows. */
   take(ended: readonly EndedWork[], bytes: number): void {
     for (const work of ended) {
       const sums: Sums = new Map()
@@ -97,9 +98,13 @@ export class BatchResults {
         const cost = this.#price(model, believed, { batch: work.type === 'batch', lines })
         count(sums, model, lines, believed, cost)
       }
-      // Its results say it line by line; until they are read, all that it holds stays held.
+      // The results report usage line by line. Until they are read, the whole hold stays.
       const byResults = doubted && work.hasResults === true
-      if (doubted) this.#noteDoubt(work, byResults ? 'its results count instead' : 'what can be true counts')
+      if (doubted)
+        this.#noteDoubt(
+          work,
+          byResults ? 'the usage in its results is counted instead' : 'only what is possible is counted',
+        )
       this.#ended.push({
         work,
         sums: byResults ? new Map() : sums,
@@ -109,29 +114,29 @@ export class BatchResults {
   }
 
   #noteDoubt({ type, id }: Work, instead: string): void {
-    this.#note(`What is reported for all of it is more than it can have used: ${instead}.`, { type, id })
+    this.#note(`The usage reported for the whole of it is more than it can have used: ${instead}.`, { type, id })
   }
 
-  /** A stream that showed an answer again is over. */
+  /** A stream that replayed a stored answer has ended. */
   takeShown({ shown, model }: AnswerFacts): void {
     const { responseBytes } = this.#call.trace
     if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }], responseBytes)
   }
 
-  /** A stream has told what a run used: that is on its own record, and nowhere else. */
+  /** A stream has reported the usage of a run. It is on the stream's own record, so it is not counted again. */
   takeCounted(run: string): void {
     this.#ended.push({ work: { type: 'thread_run', id: run }, sums: new Map() })
   }
 
-  /** For the journal. */
+  /** Entries for the journal. */
   entries(): BatchUsageEntry[] {
-    // What has used nothing holds nothing more.
+    // Work without usage gets an entry too: it releases its hold.
     return this.#ended
       .filter(({ work }) => this.#mayCount(work))
       .map(({ work, sums, unread }) => ({ ...this.#entry(work, sums), ...(unread === true ? { unread } : {}) }))
   }
 
-  /** Of what somebody adopted, what it used was counted where it was made. */
+  /** The usage of an adopted response was counted where it was made. */
   #mayCount({ type }: Work): boolean {
     return this.#object.requestId !== null || !(type === 'response' || type === 'interaction')
   }
@@ -153,7 +158,7 @@ export class BatchResults {
     }
   }
 
-  /** The budgets of the key that made it, and of its account. Of end users nobody knows here. */
+  /** The budgets of the key that made the work, and of the account. Budgets per end user are left out: the user is unknown here. */
   #counters(): Pick<BatchUsageEntry, 'counters'> {
     const { configuration } = this.#call.gateway.model
     const key = this.#key()
@@ -166,7 +171,7 @@ export class BatchResults {
     return counters.length === 0 ? {} : { counters }
   }
 
-  /** Of a list, whose each is stands in the store alone. */
+  /** The key that made the work. For work in a list only the store knows it, so it is null here. */
   #key(): SnapshotKey | null {
     const { keyId, requestId } = this.#object
     const { key, gateway } = this.#call
@@ -174,17 +179,18 @@ export class BatchResults {
     return key.id === keyId ? key : gateway.model.findKeyById(keyId)
   }
 
-  /** Whether they come whole and can be read. */
+  /** Whether the answer contains all results in a readable form. */
   canRead({ status, headers }: { status: number; headers: string[] }): boolean {
     if (this.#call.match.endpoint.reportsUsage === 'end') {
-      this.#note('The answer could not be read whole: what it tells of usage counts nothing.')
+      this.#note('The answer could not be read completely: the usage that it reports is not counted.')
       return false
     }
-    if (status === 206) this.#note('A part of its results counts nothing: they count when they are asked for whole.')
+    if (status === 206)
+      this.#note('A part of its results is not counted: results are counted when they are fetched completely.')
     if (status !== 200) return false
     const encoding = findHeader(headers, 'content-encoding') ?? 'identity'
     if (encoding === 'identity') return true
-    this.#note('Its results came compressed and could not be read: they count nothing.')
+    this.#note('Its results came compressed and could not be read: they are not counted.')
     return false
   }
 
@@ -201,10 +207,7 @@ export class BatchResults {
     count(this.#sums, found.model, 1, tokens, cost)
   }
 
-  /**
-   * One false report, of a line or of a whole, must not use up a budget. What its lines were asked with, and by which tools, is not
-   * known here.
-   */
+  /** A single false report, for one line or in total, must not use up a budget. Prompts and tools of the requests are not known here. */
   #believe(model: string | null, tokens: TokenUsage, { lines, bytes }: { lines: number; bytes: number }): TokenUsage {
     if (Math.max(tokens.input, tokens.output) <= doubtedFrom) return tokens
     const times = Math.min(Math.max(1, lines), mostLines)
@@ -217,12 +220,12 @@ export class BatchResults {
     )
   }
 
-  /** Each result by itself, since its length chooses the rates. */
+  /** Prices each result by itself, since its length decides the rates. */
   #price(model: string | null, tokens: TokenUsage, { batch, lines }: { batch: boolean; lines: number }): Cost | null {
     const { trace } = this.#call
     if (model === null || trace.provider === null || trace.priced === null) return null
     const found = this.#find(model) ?? this.#unpriced()
-    // A sum of several answers says nothing of how long each of them was.
+    // A sum of several answers does not say how long each of them was.
     const price = found === null || lines === 1 ? found : { ...found, long_context: null }
     const nano = price === null ? null : costOf({ tokens, detail: usageDetail({ batch }) }, price)
     return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
@@ -234,7 +237,7 @@ export class BatchResults {
     return gateway.model.prices.find({ provider: trace.provider, vendor: trace.priced.vendor, model })
   }
 
-  /** What the policies of the key that made it say of models without a price. */
+  /** The price that the policies of the key that made the work set for models without one. */
   #unpriced(): ModelPrice | null {
     if (this.#rate !== undefined) return this.#rate
     const { model } = this.#call.gateway
@@ -266,7 +269,7 @@ function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsag
   }
 }
 
-/** Of the same model, hence by the same price. What has none makes the sum unknown. */
+/** Adds costs at the same model's price. If one is unknown, so is the sum. */
 function addCost(one: Cost | null, other: Cost | null): Cost | null {
   return one === null || other === null ? null : { ...one, usd: roundUsd(one.usd + other.usd) }
 }
@@ -275,7 +278,7 @@ function describeWork(type: BackgroundWork): string {
   return type === 'batch' ? 'Batch' : `The ${type.replace('_', ' ')}`
 }
 
-/** Of a call that brings the results of a batch, or how other work ended; null for all others. */
+/** The reader for a call whose answer contains batch results, or shows how other work ended; null for all other calls. */
 export function resultsOf(call: ResultsCall, object: StoredObject): BatchResults | null {
   const { reportsUsage } = call.match.endpoint
   if (reportsUsage === undefined) return null
@@ -287,7 +290,7 @@ export function resultsOf(call: ResultsCall, object: StoredObject): BatchResults
   return batchId === null ? null : new BatchResults(call, object, { type: 'batch', id: batchId })
 }
 
-/** Of a list that shows how batches ended: each is whose key made it, as the store knows. */
+/** For a list that shows ended batches. Each belongs to the key that made it, which the store knows. */
 export function listedResults(call: ResultsCall, owner: ObjectOwner): BatchResults {
   return new BatchResults(call, { ...owner, requestId: null }, { type: 'batch', id: '' })
 }

@@ -11,8 +11,8 @@ import { describeObject, findOwner, indexFault, type Ownership, scopeOf } from '
 type Owned = Extract<Ownership, { kind: 'owned' }>
 
 /**
- * Whether what the lines of a batch's input files name is the caller's to use, as if he sent each by itself: models by policy and route,
- * objects by owner, and all in one account. They were seen when the file came; by then nobody knew for whom.
+ * Checks the models and objects named in a batch's input files as if the caller sent each line by itself: models by policy and route,
+ * objects by owner, and all in one account. The lines were read when the file was uploaded, before it was known who would use it.
  */
 export async function checkInputs(
   call: Call,
@@ -42,7 +42,10 @@ function refused(reason: Fault): Ownership {
   return { kind: 'refused', fault: reason }
 }
 
-/** What the run of an eval asks for besides its body: for each line of a file, and what the graders of the eval ask of each. */
+/**
+ * Adds what the run of an eval asks in addition to its body: one request for each item of a file, and those of the eval's graders for each
+ * item.
+ */
 function addItems(call: Call, { type, id }: Reference, input: BatchInput | null): Fault | null {
   const what = describeObject({ type, id })
   if (input?.asks === undefined) {
@@ -74,23 +77,23 @@ function addItems(call: Call, { type, id }: Reference, input: BatchInput | null)
   return null
 }
 
-const countsAsOne = 'is not known here: for budgets it counts as one.'
+const countsAsOne = 'is not known here: budgets count it as one.'
 const heldForNothing =
-  'ask is not known here: budgets hold nothing for them, and count it when the end of the run is shown.'
+  'will use is not known here: budgets hold nothing for it, and count it once a call shows that the run has ended.'
 
-/** How to upload what a batch shall be made of, in the words of the lane's documentation. */
+/** How to upload a file so that a batch can use it, for the error message of each lane. */
 const readable: Partial<Record<LaneName, string>> = {
   openai: ', in one call: a form to /v1/files with the purpose `batch` and this one file, not in parts (/v1/uploads)',
   gemini:
     ': as one resumable upload whose parts follow one another (and all come to one node, where nodes of a cluster do not share records), or raw (`x-goog-upload-protocol`), not as multipart/related',
 }
 
-/** Adopting is an operator's word for what the file refers to, and not for which models each key may use. */
+/** By adopting a file, an operator vouches for the objects it refers to, but not for which models each key may use. */
 function checkUnknown(call: Call, file: ObjectName, adopted: boolean): Fault | null {
   if (!adopted)
     return fault(
       'invalid_request',
-      `No batch can be made of the ${describeObject(file)}: its lines did not pass here in a way that they could be read. Upload it once more, uncompressed${readable[call.lane.name] ?? ''}.`,
+      `No batch can be made of the ${describeObject(file)}: the gateway could not read its lines when it was uploaded. Upload it again, uncompressed${readable[call.lane.name] ?? ''}.`,
     )
   const [limiting] = call.policy.modelLimits
   if (limiting !== undefined)

@@ -4,13 +4,13 @@ import type { ObjectName } from '../../core/stored-object.ts'
 import type { Reference } from '../../lanes/contract.ts'
 import { reject, rejectWith } from '../answer/respond.ts'
 import type { Call } from '../request/call.ts'
-import { goesOn } from '../upstream/expect-target.ts'
+import { isLaterStep } from '../upstream/expect-target.ts'
 import { resultsOf } from './batch-results.ts'
 import { findOwner, type Ownership } from './find-owner.ts'
 import { ObjectNotes } from './object-notes.ts'
 
 const earlierWork = loadOnce(() => import('./earlier-work.ts'))
-const keptResponses = loadOnce(() => import('../responses/take-kept.ts'))
+const keptResponses = loadOnce(() => import('../responses/resolve-kept.ts'))
 
 /**
  * Checks, before the plan, whether the caller owns the objects that the call names. True: the request goes on, with its `pin`. False: the
@@ -31,11 +31,11 @@ export async function checkObjects(call: Call): Promise<boolean> {
     call.arrival.objects.named = names
     call.arrival.objects.madeAt = found.object.createdAt
     call.arrival.objects.results = resultsOf(call, found.object)
-    if (goesOn(call)) call.arrival.objects.earlier = await (await earlierWork()).findEarlierWork(call, found.pin)
+    if (isLaterStep(call)) call.arrival.objects.earlier = await (await earlierWork()).findEarlierWork(call, found.pin)
     return true
   }
-  const kept = isPerhapsKept(found, names) ? await takeKept(call, names) : null
-  // The stored responses that it named are part of its body now; other objects are checked as usual.
+  const kept = mayNameKept(found, names) ? await resolveKept(call, names) : null
+  // The body now contains the kept responses that it referred to; other objects are checked as usual.
   if (kept === 'whole') {
     if (found.kind === 'refused') call.trace.routingSignals.splice(signals, 1)
     return await checkObjects(call)
@@ -66,22 +66,24 @@ function namedObjects({ match, inspection, body }: Call): readonly Reference[] |
   return inside.length === 0 ? none : inside
 }
 
-/** Responses that the gateway itself stores are not in the index: they may exist although the index has none, or cannot be asked. */
-function isPerhapsKept(found: Exclude<Ownership, { kind: 'owned' }>, names: readonly ObjectName[]): boolean {
+/**
+ * Responses that the gateway itself keeps are not in the index: one may exist although the index does not have it, or cannot be reached.
+ */
+function mayNameKept(found: Exclude<Ownership, { kind: 'owned' }>, names: readonly ObjectName[]): boolean {
   if (found.kind === 'missing') return mayBeKept(found.name)
   return found.fault.code === 'object_index_unavailable' && names.some(mayBeKept)
 }
 
-/** The gateway stores responses of translated answers (`src/gateway/responses/`). */
+/** The gateway keeps responses of translated answers (`src/gateway/responses/`). */
 function mayBeKept({ type }: ObjectName): boolean {
   return type === 'response' || type === 'item'
 }
 
-async function takeKept(call: Call, names: readonly ObjectName[]) {
-  return await (await keptResponses()).takeKept(call, names)
+async function resolveKept(call: Call, names: readonly ObjectName[]) {
+  return await (await keptResponses()).resolveKept(call, names)
 }
 
-/** Includes the objects that a batch's input files refer to. */
+/** Also checks the objects that a batch's input files refer to. */
 async function findAll(call: Call, names: readonly Reference[]): Promise<Ownership> {
   const found = await findOwner(call, names)
   const asksMany = call.match.endpoint.batchAsks !== undefined

@@ -5,20 +5,20 @@ import type { Endpoint } from '../../lanes/contract.ts'
 import type { StartedWork } from '../../lanes/earlier-work.ts'
 import type { Call } from '../request/call.ts'
 import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
-import { goesOn } from '../upstream/expect-target.ts'
+import { isLaterStep } from '../upstream/expect-target.ts'
 import { findHeader } from '../upstream/headers.ts'
 import type { Leg } from '../upstream/leg.ts'
 import { type BatchResults, listedResults } from './batch-results.ts'
 import { ObjectNotes } from './object-notes.ts'
 
-/** Who made an object, and with which of the provider's credentials. */
+/** The call that made an object, and the provider and credential that it used. */
 export type MadeBy = Pick<Leg, 'call' | 'provider' | 'credentialIndex'>
 
-/** Records for the journal what a whole 2xx answer says of objects; a promise only for uploads in parts. */
+/** Records for the journal which objects a whole 2xx answer created. Returns a promise only for uploads in parts. */
 export function recordObjects({ leg }: Answer, body: Buffer): Promise<void> | void {
   const { call } = leg
   if (call.match.endpoint.object?.effect === 'delete') return recordForgotten(leg)
-  // What is translated is kept at no provider under the name that the client gets.
+  // The client gets other ids from a translated answer, and no provider knows those.
   if (!call.createsObjects || leg.translation !== null) return
   const input = call.arrival.objects?.input?.taken() ?? null
   if (input instanceof Promise) return input.then((known) => recordMade(leg, body, known))
@@ -38,8 +38,8 @@ function recordMade(leg: Leg, body: Buffer, input: BatchInput | null): void {
 
 function recordStarted(leg: Leg, work: StartedWork | null): void {
   if (work === null) return
-  // The step of a run is held until the run's end only where this node knows of the run: else nobody might ever end it.
-  if (goesOn(leg.call) && leg.call.arrival.objects?.earlier?.held == null) return
+  // A step of a run keeps its hold only if this node knows the run. Otherwise nothing might ever release it.
+  if (isLaterStep(leg.call) && leg.call.arrival.objects?.earlier?.held == null) return
   notesOf(leg.call).started = { work, owner: ownerAt(leg) }
 }
 
@@ -48,7 +48,7 @@ function batchIn({ batchAsks }: Endpoint, created: readonly CreatedObject[]): St
   return made === undefined ? null : { type: 'batch', id: made.id }
 }
 
-/** For an answer whose bytes pass unread: too large, too full, compressed, or of a shape that says nothing. */
+/** For an answer that passes unread: too large, too many values, compressed, or of a form without ids. */
 export function recordUnread({ leg }: Answer): void {
   const { call } = leg
   const { object, responseForm } = call.match.endpoint
@@ -57,7 +57,7 @@ export function recordUnread({ leg }: Answer): void {
 }
 
 const objectUnread =
-  'The answer could not be read (too large, too many values, or compressed): what it made at the provider belongs to nobody until it is adopted.'
+  'The answer could not be read (too large, too many values, or compressed): the objects that it created at the provider have no owner until they are adopted.'
 
 function recordForgotten(leg: Leg): void {
   const { object, endpoint } = leg.match
@@ -69,8 +69,8 @@ function recordForgotten(leg: Leg): void {
 }
 
 /**
- * What a stream has shown so far and the journal does not know yet. Journaled at once: a client may name an answer, to
- * cancel it or to follow it, while it still streams.
+ * Objects of a stream. They are journaled as soon as they appear: a client may name an answer, to cancel or follow it, while it still
+ * streams.
  */
 export class StreamedObjects {
   readonly #leg: Leg
@@ -80,7 +80,7 @@ export class StreamedObjects {
     this.#leg = leg
   }
 
-  /** Before the event that was read last goes out. */
+  /** Called before the last event that was read is sent. */
   beforeEvent(): void {
     if (this.#recorded) return
     const { call, reader } = this.#leg
@@ -90,7 +90,7 @@ export class StreamedObjects {
     this.#journal(call.match.endpoint.createdObjects(call.match, call.inspection, { id: responseId }))
   }
 
-  /** Before the end is journaled. */
+  /** Called before the end of the stream is journaled. */
   end(): void {
     this.beforeEvent()
     const { call, reader } = this.#leg
@@ -122,12 +122,12 @@ function resultsHere(leg: Leg): BatchResults {
   return notes.results
 }
 
-/** The file is what the upload made. */
+/** Attaches what was read of an uploaded file to the file that the upload created. */
 function withInput(created: readonly CreatedObject[], input: BatchInput | null): readonly CreatedObject[] {
   return input === null ? created : created.map((name) => (name.type === 'file' ? { ...name, input } : name))
 }
 
-/** No real answer tells of more; each is a row in the journal and in the store. */
+/** No real answer names more; each takes a row in the journal and in the store. */
 const mostCreated = 10_000
 
 function recordCreated(leg: Leg, created: readonly CreatedObject[]): void {
@@ -135,7 +135,7 @@ function recordCreated(leg: Leg, created: readonly CreatedObject[]): void {
   if (made.length > 0) notesOf(leg.call).entry = objectsEntry(leg, { made, forgotten: [] })
 }
 
-/** What the call named is known already: who asks for the same again and again adds nothing. */
+/** Leaves out objects that the call itself named: they are known already. */
 function withoutNamed({ arrival }: Call, created: readonly CreatedObject[]): CreatedObject[] {
   const named = arrival.objects?.named ?? []
   return created.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
@@ -146,7 +146,7 @@ export function objectsEntry(madeBy: MadeBy, change: Pick<ObjectsEntry, 'made' |
   return { kind: 'objects', requestId: id, time, owner: ownerAt(madeBy), ...change }
 }
 
-/** Of what the caller makes there. */
+/** The owner of what the caller creates there. */
 function ownerAt(madeBy: MadeBy): ObjectOwner {
   const { id: keyId, projectId, environmentId } = madeBy.call.key
   const { provider } = madeBy
@@ -163,13 +163,13 @@ function parse(body: Buffer): unknown {
 
 const located = /\/realtime\/calls\/([\w-]{1,128})$/
 
-/** Only a header names a call by WebRTC; its id is kept for the journal. Source: wire/lanes.md, section 1.5. */
+/** A WebRTC call's id is only in a header; it is journaled from there. Source: wire/lanes.md, section 1.5. */
 export function recordStartedCall(answer: Answer): void {
   const id = startedCall(answer)
   if (id !== null) recordCreated(answer.leg, [{ type: 'call', id }])
 }
 
-/** The `location` header where clients read the call's id: below this gateway. */
+/** The `location` header from which clients read the call's id, as a path of this gateway. */
 export function callLocation(answer: Answer): readonly string[] {
   const id = startedCall(answer)
   return id === null ? [] : ['location', `${answer.leg.call.lane.prefix}/realtime/calls/${id}`]

@@ -9,8 +9,9 @@ import { scopeOf } from './find-owner.ts'
 import type { EarlierWork } from './object-notes.ts'
 
 /**
- * Under a budget: what a call goes on with whose own body names no model. Where nobody knows that (it was made before there was a
- * budget, or another node that made it cannot be asked), it counts as of the dearest model that the key may use there, and the record says so.
+ * For a call under a budget whose body names no model: the earlier work that it continues. If that is unknown (it was created before there
+ * was a budget, or the node that made it cannot be reached), the most expensive model that the key may use there is assumed, and noted on
+ * the record.
  */
 export async function findEarlierWork(call: Call, pin: Pin): Promise<EarlierWork | null> {
   const { gateway, arrival, trace } = call
@@ -24,23 +25,25 @@ export async function findEarlierWork(call: Call, pin: Pin): Promise<EarlierWork
   }
   const model = dearestModel(call, pin)
   const counted =
-    model === null ? 'this call holds next to nothing' : `this call counts as of ${model}, the dearest there`
+    model === null
+      ? 'this call holds almost nothing'
+      : `this call is estimated as one of ${model}, the most expensive model there`
   trace.policySignals.push({
     rule: 'unpriced',
     verdict: 'flag',
-    text: `Which model ${workId} asks is not known here: ${counted}, and what it used is booked when its end is shown.`,
+    text: `It is not known here which model ${workId} uses: ${counted}, and its usage is counted once a call shows that it has ended.`,
     data: { model, provider: gateway.model.configuration.providers.get(providerId)?.row.name ?? null },
   })
   return model === null ? null : { model, input: 0, output: call.inspection.streamed ? null : increment, held: null }
 }
 
-/** The id that stands in the path for the run. */
+/** The run's id in the path. */
 function runOf({ match }: Call): string {
   const place = match.endpoint.path.split('/').indexOf('{run}')
   return match.path.split('/')[place] ?? ''
 }
 
-/** By the provider's name. */
+/** The model's name at the provider. */
 function dearestModel(call: Call, pin: Pin): string | null {
   const { gateway, key, lane, policy } = call
   const live = gateway.model.configuration.providers.get(pin.providerId)

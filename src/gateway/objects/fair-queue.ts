@@ -1,12 +1,12 @@
 import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 
-/** Of one key on this thread, so many names are with the store's thread at once: two requests of the largest, or hundreds of small ones. */
+/** Names of one key that this thread may be looking up at once: two of the largest requests, or hundreds of small ones. */
 const mostNames = 2000
-/** And so many requests wait for that here: who has more waiting asks faster than anybody could be answered. */
+/** Requests of one key that may wait for their turn: a key with more sends them faster than they can be answered. */
 const mostWaiting = 1000
 
 interface Turns {
-  /** Names that are asked for now. */
+  /** Names being looked up now. */
   running: number
   readonly waiting: Waiting[]
 }
@@ -16,17 +16,20 @@ interface Waiting {
   begin(): void
 }
 
-/** Whose look-ups go next: each key has the same room, so that one who asks for thousands of names keeps nobody else's waiting. */
+/** Decides whose look-ups go next. Each key has the same share, so that one key with thousands of names does not delay the others. */
 export class FairQueue {
   readonly #limitMs: number
   readonly #keys = new Map<string, Turns>()
 
-  /** `limitMs`: longest wait for a turn. */
+  /** `limitMs`: the longest wait for a turn. */
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** Null when it is this key's turn, which `leave` must end with the same number; else why there will be none. */
+  /**
+   * Null: the look-up may start, and `leave` must be called with the same number. Otherwise resolves to null when it may start, or to the
+   * reason why it may not.
+   */
   take(key: string, names: number): Promise<string | null> | null {
     const turns = this.#keys.get(key)
     if (turns === undefined) {

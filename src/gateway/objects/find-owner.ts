@@ -6,18 +6,18 @@ import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Call } from '../request/call.ts'
 
-/** A request that names more than this is a list of guesses. */
+/** A request that names more is guessing ids. */
 const namesLimit = 1000
 const retryAfterMs = 1000
 
 export type Ownership =
-  /** `object`: the first that is named, which is the one in the path where there is one. */
+  /** `object`: the first one named; if the path names an object, that one. */
   | { kind: 'owned'; pin: Pin; object: StoredObject }
-  /** Not the caller's: why, is for operators only. */
+  /** Not the caller's. `why` is for operators only. */
   | { kind: 'missing'; name: ObjectName; why: string }
   | { kind: 'refused'; fault: Fault }
 
-/** Whether all that a call names is the caller's, and where it lives. */
+/** Checks that everything a call names belongs to the caller, and finds where it is stored. */
 export async function findOwner(call: Call, names: readonly ObjectName[]): Promise<Ownership> {
   if (names.length > namesLimit)
     return refused(fault('invalid_request', `The request names ${names.length} objects; ${namesLimit} are the most.`))
@@ -36,10 +36,10 @@ export function scopeOf({ id: keyId, projectId, environmentId }: SnapshotKey): A
   return { projectId, environmentId, keyId }
 }
 
-/** The reason is the operator's. */
+/** Only operators see the reason. */
 export function indexFault({ trace }: Call, reason: string): Fault {
   trace.routingSignals.push({ rule: 'object', verdict: 'deny', text: `The index of objects: ${reason}.` })
-  const message = 'The gateway cannot look up now whose the named object is; try again in a moment.'
+  const message = 'The gateway cannot look up the owner of the object at the moment; try again.'
   return fault('object_index_unavailable', message, { retryAfterMs })
 }
 
@@ -51,7 +51,7 @@ function refused(reason: Fault): Ownership {
   return { kind: 'refused', fault: reason }
 }
 
-/** The same words may be an id at a provider of another lane: that is another object. A provider that was removed has none. */
+/** The same id at a provider of another lane is another object. Objects of a removed provider cannot be used. */
 function isUsable({ gateway, lane }: Call, { providerId }: StoredObject): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
   return provider?.kind.lanes.includes(lane.name) === true
@@ -68,7 +68,7 @@ function isNamed({ type, id }: ObjectName, object: StoredObject): boolean {
 function evaluateMissing(call: Call, name: ObjectName, found: readonly StoredObject[]): Ownership {
   const { gateway } = call
   const [other] = found.filter((object) => isNamed(name, object))
-  // What waits to be journaled is in no index.
+  // Entries that wait to be journaled are not in the index yet.
   const degraded = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
   if (other === undefined && degraded != null)
     return refused(indexFault(call, `the journal is not written: ${degraded}`))
@@ -76,21 +76,24 @@ function evaluateMissing(call: Call, name: ObjectName, found: readonly StoredObj
   return { kind: 'missing', name, why: explain(call, name, other) }
 }
 
-/** The same whether nobody has it or somebody of another project, whose operators alone may know. */
+/** The same words whether nobody owns the object or another project does, which only operators of the workspace may know. */
 function explain({ key, lane }: Call, name: ObjectName, other: StoredObject | undefined): string {
   const what = `The ${describeObject(name)}`
   if (other !== undefined && isIn(scopeOf(key), other))
     return `${what} lives at a provider that does not speak ${lane.name}.`
-  return `${what} is none of this scope's. What was made outside of this gateway can be adopted (spgw objects adopt).`
+  return `${what} does not belong to this scope. An object created outside this gateway can be adopted (spgw objects adopt).`
 }
 
-/** For operators of the whole workspace. */
+/** A note for operators of the whole workspace. */
 function recordOtherScope({ trace }: Call, name: ObjectName, { projectId, environmentId }: StoredObject): void {
   const text = `The ${describeObject(name)} belongs to another scope (project ${projectId}, environment ${environmentId}).`
   trace.note('object', text)
 }
 
-/** One provider and one credential that hold all of them; where an id stands in several accounts of the caller's, the header or the newest decides. */
+/**
+ * The provider and credential that hold all named objects. If the same id exists in several accounts of the caller's scope, the header
+ * decides, else the newest.
+ */
 function choosePlace(
   names: readonly ObjectName[],
   owned: readonly StoredObject[],

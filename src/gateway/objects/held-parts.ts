@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { Asker, HeldInput, PartAnswer, UploadPart } from '../../core/stored-object.ts'
 import type { Arrival } from '../request/arrival.ts'
 
-/** As long as the URL is good at which an upload goes on. */
+/** The lifetime of the URL at which an upload continues. */
 const lifeMs = 24 * 60 * 60 * 1000
 /**
- * What each part brings to PostgreSQL is at most so often as long as itself, or short: else bytes one by one could write a long line that
- * often. Parts of Gemini's have 256 KiB or more, and lines 4 MiB or less.
+ * Bounds what each part writes to PostgreSQL in relation to its size: otherwise a client that sends byte by byte could write a long line
+ * again and again. Gemini's parts have at least 256 KiB, and lines at most 4 MiB.
  */
 const mostTimes = 16
 const short = 64 * 1024
 const lineFeed = Buffer.from('\n')
 
 /**
- * What was seen of an upload before one of its calls, and from then on. It is with the store's thread, or in PostgreSQL where nodes share
- * it: there it is sealed, since it is a client's text.
+ * What was read of an upload in its earlier calls, and what follows. The store thread keeps it, or PostgreSQL if nodes share it. There it
+ * is sealed, since it contains the client's text.
  */
 export class HeldParts {
   readonly #arrival: Arrival
@@ -23,27 +23,27 @@ export class HeldParts {
   #isShared = false
   #from = 0
 
-  /** `name`: of the upload. */
+  /** `name`: the upload's. */
   constructor(arrival: Arrival, scope: Asker, name: string) {
     this.#arrival = arrival
     this.#scope = scope
     this.#part = { name, call: randomUUID(), projectId: scope.projectId }
   }
 
-  /** null: nobody knows all that came before that byte. */
+  /** null: what came before that byte is not completely known. */
   async take(offset: number): Promise<{ held: HeldInput | null } | null> {
     const { known, held } = await this.#ask(0, () => ({ ...this.#part, step: 'take', offset, held: null }))
     if (!known) return null
     if (!(held instanceof Uint8Array)) return { held }
     this.#isShared = true
     this.#from = offset
-    // Only of the first part nothing is sealed.
+    // Nothing is sealed yet only before the first part.
     if (offset === 0 && held.length === 0) return { held: null }
     const opened = this.#open(Buffer.from(held.buffer, held.byteOffset, held.length), offset)
     return opened && { held: opened }
   }
 
-  /** The provider has taken this part. null: it was the last. False: another call went on with the upload as well. */
+  /** The provider has taken this part. `held` null: it was the last one. False: another call continued the upload as well. */
   async give(held: HeldInput | null): Promise<boolean> {
     if (held !== null && this.#isShared && held.rest.length > Math.max(short, mostTimes * (held.offset - this.#from))) {
       this.#note('a line comes in too many parts')
@@ -56,7 +56,7 @@ export class HeldParts {
     return given.known
   }
 
-  /** Nothing of this part goes up: another call may go on at the same byte. */
+  /** Nothing of this part was sent, so another call may continue at the same byte. */
   leave(): void {
     const part = { ...this.#part, step: 'leave', offset: 0, held: null } as const
     void this.#arrival.gateway.objects.part(this.#scope, 0, () => part)
@@ -82,7 +82,7 @@ export class HeldParts {
     return this.#arrival.gateway.model.configuration.tokens.sealRaw('upload-part', payload, Date.now() + lifeMs)
   }
 
-  /** null: it is none of ours, or of another upload, or an earlier one. */
+  /** null: not sealed by this gateway, or of another upload, or of an earlier part. */
   #open(sealed: Buffer, offset: number): HeldInput | null {
     const opened = this.#arrival.gateway.model.configuration.tokens.openRaw('upload-part', sealed, Date.now())
     if (opened.state !== 'open') return null

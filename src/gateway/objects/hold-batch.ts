@@ -11,8 +11,8 @@ import { anyLength, findSpent } from '../../policy/limits/room-to-cap.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
-import { countsUsd, endless, onlyWarns } from '../upstream/expect-target.ts'
-import { budgetsOf, refuse, refusedUncounted } from '../upstream/hold-budgets.ts'
+import { countsUsd, onlyWarns, unbounded } from '../upstream/expect-target.ts'
+import { budgetsOf, refuse, uncountedSignal } from '../upstream/hold-budgets.ts'
 import { budgetsNow } from '../upstream/longest-answer.ts'
 
 interface Sum {
@@ -23,7 +23,7 @@ interface Sum {
 
 const perBatch = usageDetail({ batch: true })
 
-/** Holds what all requests of a batch, or of the run of an eval, may come to. Null: it may be made. */
+/** Holds the most that all requests of a batch, or of an eval's run, can cost. Null: it may be created. */
 export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault | null> {
   const hold = budgetsOf(call.arrival)
   const [target] = candidates
@@ -31,12 +31,12 @@ export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault
   const { batchAsks, object } = call.match.endpoint
   if (call.batchInputs === null) return onlyWarns(call) ? null : unknownFile
   const asks = batchAsks?.(call.inspection, call.body.bytes, call.batchInputs) ?? []
-  // A grader that only compares texts.
+  // A grader that only compares texts asks no model.
   if (asks.length === 0 && object === null) return null
   const sum = sumOf(call, target, asks)
-  if (sum === endless) return refuseEndless(call, hold, (length) => needOf(sumOf(call, target, asks, length)))
+  if (sum === unbounded) return rejectUnbounded(call, hold, (length) => needOf(sumOf(call, target, asks, length)))
   if ('code' in sum) {
-    call.trace.policySignals.push(refusedUncounted(sum))
+    call.trace.policySignals.push(uncountedSignal(sum))
     return sum
   }
   const { timeZone } = call.gateway.model.configuration
@@ -58,13 +58,15 @@ const unknownFile = fault(
   'A budget applies, and what the file of this batch asks for is not known here. Upload it again, through the gateway.',
 )
 
-/** What has no limit that anybody knows, with the limit that would fit. `needFor`: what all comes to if each answer is so long. */
-function refuseEndless(call: Call, hold: LimitHold, needFor: (length: number) => BudgetNeed): Fault {
+/**
+ * Rejects requests without any known output limit, and names a limit that would fit. `needFor`: the total if each answer has that length.
+ */
+function rejectUnbounded(call: Call, hold: LimitHold, needFor: (length: number) => BudgetNeed): Fault {
   const budgets = budgetsNow(call, hold)
   const spent = findSpent(budgets, needFor(1))
   if (spent !== null) return refuse(call, spent, null)
   const [least, all] = [needFor(0), needFor(anyLength)]
-  // It grows evenly.
+  // The need grows linearly with the length.
   const fits = budgets.map(({ limit, most, use: { used, held } }) => {
     const without = amountOf(limit, least)
     const each = Number(amountOf(limit, all) - without) / anyLength
@@ -73,11 +75,11 @@ function refuseEndless(call: Call, hold: LimitHold, needFor: (length: number) =>
   const most = Math.min(...fits)
   const where = isBatch(call) ? 'each request' : 'sampling_params'
   const wrong = unboundedAnswer({ name: nameLimit(call), most: most >= 1 && most < anyLength ? most : null }, where)
-  call.trace.policySignals.push(refusedUncounted(wrong))
+  call.trace.policySignals.push(uncountedSignal(wrong))
   return wrong
 }
 
-/** As the requests have it. */
+/** The name of the output limit as the requests write it. */
 function nameLimit({ lane, match: { endpoint }, body: { bytes } }: Call): string {
   if (lane.name === 'gemini') return 'generationConfig.maxOutputTokens'
   if (endpoint.object?.type !== 'batch') return 'max_completion_tokens'
@@ -87,16 +89,16 @@ function nameLimit({ lane, match: { endpoint }, body: { bytes } }: Call): string
 const needOf = (sum: Sum | Fault): BudgetNeed =>
   'code' in sum ? { usd: 0n, tokens: 0 } : { usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) }
 
-/** `length`: of each answer that has no limit; null: nobody knows. */
+/** `length`: assumed for each answer without a limit; null: unknown. */
 function sumOf(call: Call, target: Candidate, asks: readonly BatchAsk[], length: number | null = null): Sum | Fault {
   const sum: Sum = { usd: 0n, input: 0, output: 0 }
-  let isEndless = false
+  let isUnbounded = false
   for (const ask of asks) {
     const wrong = add(sum, call, target, { ask, length })
-    if (wrong === endless) isEndless = true
+    if (wrong === unbounded) isUnbounded = true
     else if (wrong !== null) return wrong
   }
-  return isEndless ? endless : sum
+  return isUnbounded ? unbounded : sum
 }
 
 function add(
@@ -114,7 +116,7 @@ function add(
   const price = isFree ? null : (found ?? unpriced?.price ?? null)
   if (!isFree && price === null && unpriced === null && countsUsd(call)) return noPrice(model)
   const most = price?.max_output ?? length
-  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call)) return endless
+  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call)) return unbounded
   const more = length === null ? 0 : addedBytes(call, ask, length)
   const input = Math.ceil((ask.bytes + more) / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
@@ -124,26 +126,26 @@ function add(
   return null
 }
 
-/** Of the member that sets a limit, wherever it stands, and a number of seven digits. */
+/** Bytes of a member that sets a limit, wherever it is: its name and a number of seven digits. */
 const limitBytes = 48
 
-/** Each request without a limit gets one; the graders of an eval read the answers. */
+/** Bytes that a limit would add: to each request without one, or to the graders of an eval, which read the answers. */
 function addedBytes(call: Call, { unlimited, lines }: BatchAsk, length: number): number {
   if (unlimited > 0) return unlimited * limitBytes
   return isBatch(call) ? 0 : lines * length * bytesPerToken
 }
 
-/** What else is asked in one call has the usual rates. */
+/** Other calls that ask for many answers are charged the normal rates, not those of batches. */
 const isBatch = ({ match }: Call) => match.endpoint.object?.type === 'batch'
 
-/** The longest request chooses the rates of all: what is held is rather too much than too little. */
+/** The longest request decides the rates of all: the hold is rather too large than too small. */
 function costOfAll(price: ModelPrice, { longest }: BatchAsk, tokens: TokenUsage, detail: UsageDetail | null): bigint {
   const over = price.long_context?.over ?? Number.POSITIVE_INFINITY
   const isLong = longest / bytesPerToken > over
   return costOf({ tokens, detail }, isLong ? price : { ...price, long_context: null }) ?? 0n
 }
 
-/** The names in files are the provider's already. */
+/** In files, models already have the provider's names. */
 function upstreamName({ inspection }: Call, target: Candidate, model: string | null): string {
   if (model === null || model === inspection.model) return target.upstreamModel
   const place = inspection.additionalModels?.findIndex(({ name }) => name === model) ?? -1

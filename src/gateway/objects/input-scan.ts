@@ -8,23 +8,23 @@ import {
 } from '../../core/stored-object.ts'
 import type { LineReader } from '../../lanes/line-readers.ts'
 
-/** A longer line is not read: so much is held for a moment, and parsed at once. */
+/** A longer line is not read: each line is held, and parsed in one go. */
 const lineBytes = 4 * 1024 * 1024
-/** Policies and routes are asked for each when a batch is made. */
+/** Each model is checked against policies and routes when a batch is created. */
 const mostModels = 50
-/** One look-up finds them all (`find-owner.ts`), the file itself among them. */
+/** One look-up finds them all, including the file itself (`find-owner.ts`). */
 const mostObjects = 900
-/** Of all names together, which the journal holds. */
+/** The total length of all names, which the journal stores. */
 const mostCharacters = 64 * 1024
 
 const openBrace = 0x7b
-/** Bytes at which other readers of lines begin a new one, and JSON allows none of them within a text: VT, FF, FS, GS, RS. */
+/** Bytes at which other parsers begin a new line. JSON allows none of them inside a string: VT, FF, FS, GS, RS. */
 const otherLineEnds = [0x0b, 0x0c, 0x1c, 0x1d, 0x1e]
 const carriageReturn = 0x0d
-/** These may stand in a text, and some readers begin a line at them all the same: NEL, LS, PS. */
+/** JSON allows these inside strings, but some parsers begin a line at them all the same: NEL, LS, PS. */
 const textLineEnds = ['\u0085', '\u2028', '\u2029'].map((text) => Buffer.from(text))
 
-/** Reads the lines of a batch's input file while it passes; the bytes are not touched. */
+/** Reads the lines of a batch's input file while its bytes pass unchanged. */
 export class InputScan {
   readonly #reader: LineReader
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
@@ -34,7 +34,7 @@ export class InputScan {
   readonly #asks: Map<string | null, BatchAsk>
   #characters: number
   #offset: number
-  /** It holds no lines of JSON, or something in it is not known: the rest need not be looked at. */
+  /** Nothing more has to be read: the file has no lines of JSON, or something in it cannot be known. */
   #over: boolean
   #begun: boolean
 
@@ -60,20 +60,20 @@ export class InputScan {
     if (this.#lines.skipped > 0) this.refuse(`line ${this.#input.lines + 1} is longer than ${lineBytes} bytes`)
   }
 
-  /** All of it has come; null where it is no file of lines. */
+  /** The whole file has arrived; null if it is not a file of JSON lines. */
   end(): BatchInput | null {
     if (!this.#over) this.#lines.end()
     return this.#begun ? this.#result() : null
   }
 
-  /** It goes on in another call. */
+  /** The file continues in another call. */
   hold(): HeldInput {
     if (!this.#begun && this.#over) this.refuse('it does not begin with a JSON object')
     const rest = this.#over ? new Uint8Array() : this.#lines.rest()
     return { offset: this.#offset, input: this.#result(), rest }
   }
 
-  /** Why it can be no batch's input. */
+  /** Records why the file cannot be used for a batch. */
   refuse(reason: string): void {
     this.#input.unread ??= reason
     this.#over = true
@@ -86,7 +86,7 @@ export class InputScan {
     return { lines, models, objects, unread, asks }
   }
 
-  /** What else people keep at a provider (sound, pictures, documents) is none of ours. */
+  /** Sound, images, documents and other files are not read. */
   #begin(chunk: Buffer): void {
     const first = chunk.find((byte) => byte > 0x20)
     if (first === undefined) return
@@ -132,7 +132,7 @@ function endsElsewhere(line: Buffer): boolean {
   return textLineEnds.some((end) => beginsAnother(line, end))
 }
 
-/** Whether what stands behind one of them could be a line by itself. */
+/** Whether what follows one of these characters could be a line by itself. */
 function beginsAnother(line: Buffer, end: Buffer): boolean {
   for (let at = line.indexOf(end); at >= 0; at = line.indexOf(end, at + 1)) {
     let next = at + end.length

@@ -1,15 +1,15 @@
 import type { BatchInput } from '../../core/stored-object.ts'
 
-/** What looks at an upload beside its way up. */
+/** Reads an upload while it is sent up. */
 export interface InputWatch {
   add(chunk: Buffer): void
-  /** All of the body has come. */
+  /** The whole body has arrived. */
   end(): void
-  /** Nothing of the body goes up: the call was refused before. */
+  /** The call was rejected before anything of the body was sent. */
   unsent?(): void
   /**
-   * The provider has taken it; has to be over before the client hears of that. What a batch's input file would name, where it may be
-   * one; null: nothing is known, or it goes on.
+   * The provider has accepted the upload; resolves before the client is told. Returns what the file names if it may be a batch's input;
+   * null: unknown, or the file continues in another call.
    */
   taken(): Promise<BatchInput | null> | BatchInput | null
 }

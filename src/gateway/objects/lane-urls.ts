@@ -2,12 +2,12 @@ import type { LaneUrls } from '../../lanes/contract.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
-/** The lane as this client sees it, and as the provider does. */
+/** The lane's URL as this client sees it, and as the provider does. */
 export function laneUrls(call: Call, provider: LiveProvider): LaneUrls {
   return new CallUrls(call, provider)
 }
 
-/** Few bodies have anything of the provider's address. */
+/** Computed only when needed: few bodies contain a URL of the provider. */
 class CallUrls implements LaneUrls {
   readonly lane: string
   readonly #name: Call['lane']['name']
@@ -26,7 +26,7 @@ class CallUrls implements LaneUrls {
   }
 }
 
-/** The setting, else what the client itself called. */
+/** The configured URL, else the address that the client called. */
 function ownOrigin({ gateway: { settings }, arrival: { request } }: Call): string {
   if (settings.url !== null) return settings.url.replace(/\/$/, '')
   const scheme = 'encrypted' in request.socket ? 'https' : 'http'

@@ -3,30 +3,30 @@ import type { Asker, ObjectName, ObjectPlace, ObjectScope, ObjectType, StoredObj
 import { isAt, isIn } from './find-owner.ts'
 import type { IndexFailure, ObjectIndex } from './object-index.ts'
 
-/** From where a client asks on. */
+/** The position from which a client continues a list. */
 export interface Cursor {
-  /** Of the places; beyond the last: what it names is there no more. */
+  /** Index into the places; beyond the last one: that place no longer exists. */
   index: number
-  /** To be asked there. */
+  /** The query for the provider. */
   query: string
-  /** The name of the parameter that holds it. */
+  /** The query parameter that holds the cursor. */
   parameter: string
-  /** Nothing of that place has been seen yet. */
+  /** Nothing of that place has been listed yet. */
   begins: boolean
-  /** So many of the caller's items come behind it; null: nobody knows. */
+  /** How many of the caller's items follow; null: unknown. */
   rest: number | null
-  /** The client asks for what is before it. */
+  /** The client asks for the items before it. */
   backwards: boolean
 }
 
 const mark = 'spgw.'
-/** An id or a token; what is longer is neither. */
+/** A longer value is neither an id nor a token. */
 const valueLimit = 1024
 
 /**
- * A cursor is the id of an item, which says where that lives; or a token, in which the gateway itself has put the place.
- * Source: wire/lanes.md, sections 1.4, 2.4 and 3.5. `missing`: an item that is not the caller's, there or not: asked for it, the
- * provider would tell which.
+ * Reads the cursor of a query: an item's id, which says where the item is stored, or a token in which the gateway itself put the place.
+ * `missing`: an item that is not the caller's. The provider must not be asked about it, since its answer would reveal whether it exists.
+ * Source: wire/lanes.md, sections 1.4, 2.4 and 3.5.
  */
 export async function findCursor(
   objects: ObjectIndex,
@@ -40,7 +40,7 @@ export async function findCursor(
   if (token !== undefined) return readToken(query, token, places)
   const named = parameters.filter(([name]) => /^(after|before)/.test(name))
   if (named.length === 0) return null
-  // One that has just been made is in the journal only.
+  // Does wait for the journal: an item that was just created is only there.
   const found = await objects.find(
     named.map(([, id]) => ({ type, id })),
     scope,
@@ -48,7 +48,7 @@ export async function findCursor(
   if ('failed' in found) return found
   const isPlaced = (object: StoredObject) => isIn(scope, object) && places.some((place) => isAt(place, object))
   const own = found.filter(isPlaced)
-  // Of several, nobody knows which one the provider takes.
+  // Every named item must be the caller's: it is unknown which one the provider uses.
   const [, foreign] = named.find(([, id]) => !own.some((object) => object.id === id)) ?? []
   if (foreign !== undefined) return { missing: { type, id: foreign } }
   const [[parameter, id] = ['', '']] = named
@@ -59,17 +59,17 @@ export async function findCursor(
   return { index, query, parameter, begins: false, rest, backwards }
 }
 
-/** An item of somebody's list, as the end of that list is remembered by. */
+/** The name under which a list's end is remembered, for one item of it. */
 export function itemKey(place: ObjectPlace, type: ObjectType, { environmentId }: ObjectScope, id: string): string {
   return `${environmentId} ${keyOf(place)} ${type} ${id}`
 }
 
-/** The query for the beginning of another place. */
+/** The query without its cursor, for the beginning of another place. */
 export function withoutCursor(query: string, cursor: Cursor | null): string {
   return cursor === null ? query : change(query, cursor.parameter, null)
 }
 
-/** What stands in a page for the provider's own token, so that it finds back to the right account. */
+/** The token that a page shows in place of the provider's own: it also names the account. */
 export function nameToken(place: ObjectPlace, token: string | null, rest: number | null): string {
   return `${mark}${keyOf(place)}.${rest ?? ''}.${token ?? ''}`
 }
@@ -88,7 +88,7 @@ function readToken(query: string, [parameter, value]: [string, string], places: 
   }
 }
 
-/** Says nothing of what it stands for. */
+/** A digest, so that a token reveals nothing about the place. */
 function keyOf({ providerId, credentialId }: ObjectPlace): string {
   return createHash('sha256').update(`${providerId} ${credentialId}`).digest('hex').slice(0, 12)
 }

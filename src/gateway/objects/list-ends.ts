@@ -1,9 +1,9 @@
-/** So many lists are remembered at once; an older one is asked to its end. */
+/** Lists that are remembered at once. An older list is read to its end instead. */
 const kept = 1000
 
 /**
- * How much of a list is still to come behind an item, as it was counted when the list began. Without that the last page of
- * a list could only be told by asking the provider for all that follows, which on a shared account may be a lot.
+ * How many items of a list follow an item, as counted when the list began. Without it, only asking the provider for everything that follows
+ * would show that a page is the last one, and a shared account may have very many items.
  */
 export class ListEnds {
   readonly #remaining = new Map<string, number>()
@@ -15,7 +15,7 @@ export class ListEnds {
     if (this.#remaining.size > kept && oldest !== undefined) this.#remaining.delete(oldest)
   }
 
-  /** Null: not known, or no more. */
+  /** Null: unknown, or no longer remembered. */
   behind(item: string): number | null {
     return this.#remaining.get(item) ?? null
   }

@@ -13,26 +13,26 @@ import { answerNotFound } from './check-objects.ts'
 import { describeObject, indexFault, isAt, isIn, scopeOf } from './find-owner.ts'
 import { type Cursor, findCursor, itemKey, nameToken, withoutCursor } from './list-cursor.ts'
 
-/** Pages that one request goes through at most, while they hold nothing of the caller's. */
+/** Pages without an item of the caller's that one request reads at most. */
 const pagesLimit = 100
 const namesAtOnce = 500
 
-/** Where a list stands: at which of the places, and with which query. */
+/** The state of a list: the current place, and the query for its next page. */
 interface ListWalk {
   /** The client's own query. */
   asked: string
   places: CountedPlace[]
   index: number
   query: string
-  /** So many of the caller's items are still to come at this place, as far as is known. */
+  /** How many of the caller's items are still to come at this place; null: unknown. */
   rest: number | null
   cursor: Cursor | null
   pages: number
 }
 
 /**
- * A provider's list shows what everybody on the account has. The caller gets his own of it, page by page: over every
- * credential that holds some, on while a page would be empty, and no further than the last of them.
+ * A provider's list shows the objects of the whole account. The caller gets only his own, page by page, from every credential that holds
+ * some: pages without any of his are skipped, and the list ends after his last one.
  */
 export async function answerList(call: Call): Promise<void> {
   const { arrival, lane, match } = call
@@ -67,7 +67,7 @@ const unreadable = "The provider's list could not be read, so that it cannot be 
 const tooMany = `The next ${pagesLimit} pages of the provider's list hold nothing of yours; ask with a larger limit.`
 
 function notOwn(name: ObjectName): string {
-  return `The list is to go on at ${describeObject(name)}, which is none of this scope's.`
+  return `The list cannot continue after ${describeObject(name)}, which does not belong to this scope.`
 }
 
 type BegunList = ListWalk | { failed: string } | { missing: ObjectName }
@@ -87,7 +87,7 @@ async function beginWalk(call: Call, type: ObjectType): Promise<BegunList> {
   return { ...asked, index, query: cursor.query, rest: begins ? (places[index]?.count ?? null) : cursor.rest }
 }
 
-/** Of this lane, and of the provider that the client has named, where it has. */
+/** Whether the provider serves this lane, and is the one that the client named, if it named one. */
 function isAsked({ gateway, lane, arrival, key }: Call, providerId: string): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
   const wanted = arrival.header('x-sp-provider')
@@ -96,7 +96,7 @@ function isAsked({ gateway, lane, arrival, key }: Call, providerId: string): boo
   return wanted === null || wanted === provider.row.name
 }
 
-/** Null: the request has its end. */
+/** Null: the request has ended. */
 async function askPage(call: Call, walk: ListWalk): Promise<Answer | null> {
   const place = walk.places[walk.index]
   call.pin = place === undefined ? null : { ...place, what: 'next part of the list' }
@@ -122,7 +122,7 @@ async function ownItems(
   if (place === undefined || items.length === 0) return []
   const scope = scopeOf(key)
   const own = new Set<string>()
-  // In portions, each of which is answered in time: some lists have thousands of items a page.
+  // In portions, so that each look-up is answered in time: some lists have thousands of items a page.
   for (let from = 0; from < items.length; from += namesAtOnce) {
     const names = items.slice(from, from + namesAtOnce).map(({ name }) => name)
     const found = await gateway.objects.look(names, scope)
@@ -134,7 +134,7 @@ async function ownItems(
 
 type ListStep = Pick<ListWalk, 'index' | 'query' | 'rest'>
 
-/** Where the list goes on behind this page; null: nowhere. */
+/** Where the list continues after this page; null: nowhere. */
 function goOn({ lane }: Call, walk: ListWalk, page: ObjectPage, kept: number): ListStep | null {
   const { places, index, cursor } = walk
   if (places[index] === undefined) return null
@@ -162,7 +162,7 @@ function passPage(call: Call, answer: Answer, passed: PassedPage): Promise<void>
   return relay(call, { ...answer, gated: { kind: 'whole', head, body: written } }, null)
 }
 
-/** A token for what comes next; and where the protocol goes by the last item's id, what is known of what comes behind it. */
+/** The token for the next page. If the protocol pages by the last item's id, remembers how many items follow that item. */
 function nameNext(call: Call, { page, kept, walk }: PassedPage, next: ListStep): string | null {
   const place = walk.places[next.index]
   if (place === undefined) return null

@@ -20,19 +20,19 @@ import { FairQueue } from './fair-queue.ts'
 import { ListEnds } from './list-ends.ts'
 
 /**
- * A request that names an object waits so long, and no longer: it then fails closed. First for the other look-ups of its key, then until
- * the store's thread has it, which may be busy with others' work; and then for the answer.
+ * How long a request that names an object waits before it fails: for other look-ups of its key, then for the store thread to begin, which
+ * may be busy, then for the answer.
  */
 const turnMs = 1000
 const beginMs = 1000
 const answerMs = 500
 
-/** What any other question costs the store, in names. */
+/** The cost of any other question, counted in names. */
 const otherNames = 20
-/** Of what is held of an upload: of lines of 4 MiB, two go at a time. */
+/** The same for held parts of an upload: two lines of 4 MiB fit at a time. */
 const bytesOfName = 4096
 
-/** The index cannot be asked now. */
+/** The index cannot be reached. */
 export interface IndexFailure {
   failed: string
 }
@@ -43,16 +43,16 @@ type Asked = Unnumbered<Exclude<ObjectQuestion, ReasoningQuestion>>
 interface PendingSearch {
   question: ObjectQuestion
   resolve(reply: ObjectReply): void
-  /** So many milliseconds more. */
+  /** Sets a new time limit. */
   extend(ms: number): void
 }
 
 /**
- * This thread's way to the index of objects, which the store's thread keeps. What is asked while that one is started
- * again waits for its successor, within the same time.
+ * This thread's access to the object index, which the store thread keeps. Questions that are open while the store thread restarts go to its
+ * successor, within the same time limits.
  */
 export class ObjectIndex {
-  /** Of lists that this thread has begun to give out. */
+  /** Ends of the lists that this thread is serving. */
   readonly ends = new ListEnds()
   #port: MessagePort | null = null
   readonly #turns = new FairQueue(turnMs)
@@ -71,17 +71,17 @@ export class ObjectIndex {
     for (const { question } of this.#pending.values()) port.postMessage(question)
   }
 
-  /** Everybody's rows with these names. What was journaled before is among them. */
+  /** Everybody's objects with these names, including those that are only in the journal so far. */
   async find(names: readonly ObjectName[], scope: Asker): Promise<StoredObject[] | IndexFailure> {
     return await this.#find(names, scope, true)
   }
 
-  /** The same without waiting for what the journal may hold besides. */
+  /** The same without waiting for the journal to be ingested. */
   async look(names: readonly ObjectName[], scope: Asker): Promise<StoredObject[] | IndexFailure> {
     return await this.#find(names, scope, false)
   }
 
-  /** Where the scope has objects of that type. */
+  /** The places where the scope has objects of that type. */
   async places(type: ObjectType, scope: Asker): Promise<CountedPlace[] | IndexFailure> {
     const reply = await this.#ask({ kind: 'places', type, scope })
     return reply.kind === 'places' ? reply.places : failure(reply)
@@ -98,7 +98,7 @@ export class ObjectIndex {
     return reply.kind === 'input' ? reply : failure(reply)
   }
 
-  /** What work of the asker's scope holds that a call goes on with; null: nobody knows here. */
+  /** The hold of earlier work that a call continues; null: unknown here. */
   async work(workId: string, place: ObjectPlace, scope: Asker): Promise<BatchHeldEntry | null> {
     const { providerId, credentialId } = place
     const reply = await this.#ask({ kind: 'work', work: { batchId: workId, providerId, credentialId }, scope })
@@ -108,14 +108,17 @@ export class ObjectIndex {
     return projectId === scope.projectId && environmentId === scope.environmentId ? held : null
   }
 
-  /** Takes what is held of an upload, or gives it back. `make`: when it is the key's turn, so that little waits; of so many bytes. */
+  /**
+   * Takes or returns what is held of an upload. `make` builds the question when it is the key's turn, so that few bytes wait; `bytes`: its
+   * size.
+   */
   async part(scope: Asker, bytes: number, make: () => UploadPart): Promise<PartAnswer | IndexFailure> {
     const names = otherNames + Math.ceil(bytes / bytesOfName)
     const reply = await this.#inTurn(scope.keyId, names, () => ({ kind: 'part', scope, part: make() }))
     return reply.kind === 'part' ? reply : failure(reply)
   }
 
-  /** Sealed reasoning by name; null: the store did not answer within so many milliseconds. `certain`: nobody has more. */
+  /** Sealed reasoning by name; null: the store did not answer in time. `certain`: there is no more of it anywhere. */
   async reasoning(
     names: readonly string[],
     isNeeded: boolean,

@@ -6,33 +6,33 @@ import type { Journal } from '../journal/journal.ts'
 import type { BatchResults } from './batch-results.ts'
 import type { InputWatch } from './input-watch.ts'
 
-/** Work that a call goes on with, as far as it decides what one more step of it may come to. */
+/** Earlier work that a call continues: what decides the cost of one more step. */
 export interface EarlierWork {
-  /** By the provider's name. */
+  /** The model's name at the provider. */
   model: string
-  /** Tokens that the step before sent, and that this one sends again. */
+  /** Tokens that the previous step sent. This one sends them again. */
   input: number
-  /** Output tokens to be held; null: as for any call without a limit. */
+  /** Output tokens to hold; null: as for any call without a limit. */
   output: number | null
-  /** What it holds until its end is shown, to which the step is added; null: nobody knows here. */
+  /** The hold that stays until the work has ended, and to which this step is added; null: unknown here. */
   held: BatchHeldEntry | null
 }
 
-/** What one request has to do with objects at its provider, for the journal. */
+/** What a request does with objects at its provider, for the journal. */
 export class ObjectNotes {
-  /** What the call names; all of it is the caller's. */
+  /** The objects that the call names. All belong to the caller. */
   named: readonly ObjectName[] = []
-  /** RFC 3339: when the first of them was made, by the clock of whoever made it. */
+  /** RFC 3339: when the first of them was created, by the clock of its node. */
   madeAt: string | null = null
   /** What it created or deleted. */
   entry: ObjectsEntry | null = null
-  /** Work that goes on behind the call, and whose it is. */
+  /** Work that continues in the background, and its owner. */
   started: { work: StartedWork; owner: ObjectOwner } | null = null
-  /** What the call goes on with that an earlier one made; null: nothing, or nothing is known of its model. */
+  /** Earlier work that the call continues; null: none, or its model is unknown. */
   earlier: EarlierWork | null = null
-  /** For an upload that may be a batch's input file. */
+  /** Reads an upload that may be a batch's input file. */
   readonly input: InputWatch | null
-  /** Where the answer may bring the results of a batch, or how other background work ended. */
+  /** Reads an answer that may contain the results of a batch, or show the end of other background work. */
   results: BatchResults | null = null
 
   constructor(input: InputWatch | null = null) {

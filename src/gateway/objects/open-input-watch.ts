@@ -9,7 +9,7 @@ import { HeldParts } from './held-parts.ts'
 import { InputScan } from './input-scan.ts'
 import type { InputWatch } from './input-watch.ts'
 
-/** For an upload that may be a batch's input file; null where its lines cannot be seen. */
+/** Reads an upload that may be a batch's input file; null if its lines cannot be read. */
 export async function openInputWatch(arrival: Arrival, caller: RequestCaller): Promise<InputWatch | null> {
   const encoding = arrival.header('content-encoding') ?? 'identity'
   if (encoding !== 'identity') return null
@@ -22,12 +22,12 @@ export async function openInputWatch(arrival: Arrival, caller: RequestCaller): P
   return boundary === null ? null : new FormInput(boundary, new InputScan(reader))
 }
 
-/** The whole file in one call, without anything about it. */
+/** Whether the body is the whole file, without metadata. */
 function isRaw(arrival: Arrival): boolean {
   return arrival.header('x-goog-upload-protocol') === 'raw'
 }
 
-/** A part of a file that comes in several calls. Source: wire/lanes.md, section 3.4. */
+/** One part of a file that arrives in several calls. Source: wire/lanes.md, section 3.4. */
 async function openPart(
   arrival: Arrival,
   { key, match, query }: RequestCaller,
@@ -51,7 +51,7 @@ class FileInput implements InputWatch {
   readonly #part: { parts: HeldParts; final: boolean } | null
   #whole = false
 
-  /** `part`: it is one of several. */
+  /** `part`: this is one of several parts. */
   constructor(scan: InputScan, part: { parts: HeldParts; final: boolean } | null = null) {
     this.#scan = scan
     this.#part = part
@@ -76,7 +76,7 @@ class FileInput implements InputWatch {
     return final ? this.#finish(parts, this.#scan.end()) : this.#hold(parts)
   }
 
-  /** Known is only a file with which no other call went on meanwhile. */
+  /** The file is only known if no other call continued the upload at the same time. */
   async #finish(parts: HeldParts, input: BatchInput | null): Promise<BatchInput | null> {
     return input !== null && (await parts.give(null)) ? input : null
   }
@@ -87,17 +87,17 @@ class FileInput implements InputWatch {
   }
 }
 
-/** A line of a file for evals: what is asked of it stands in the run. */
+/** A line of a file for evals. The run, not the line, says what is asked. */
 const readItem: LineReader = (line) => ({
   models: [],
   objects: [],
   ask: { model: null, bytes: line.length, output: 0 },
 })
 
-/** In any other, parsers may read another name. */
+/** Parsers may disagree on any other name. */
 const plainName = /^[\w.[\]-]+$/
 
-/** A form with one file. What the file is for may stand behind it. */
+/** A form with one file. Its purpose may follow the file. */
 class FormInput implements InputWatch, PartSink {
   readonly #form: FormScanner
   readonly #scan: InputScan
@@ -125,7 +125,7 @@ class FormInput implements InputWatch, PartSink {
     this.#inFile = isFile || /^file/i.test(name)
     if (!this.#inFile) return
     this.#files++
-    // Which one the provider takes, nobody knows here.
+    // It is unknown which of several files the provider uses.
     if (this.#files > 1) this.#scan.refuse('it came in a form with more than one file')
     if (encoded) this.#scan.refuse('it came in an encoding')
   }
@@ -150,12 +150,12 @@ class FormInput implements InputWatch, PartSink {
   }
 }
 
-/** Vendors of the same format have words of their own that begin so. */
+/** Other vendors of this format use values that begin with the same word. */
 function isForBatches({ value }: { value: string }): boolean {
   return value.startsWith('batch')
 }
 
-/** Of no batch: its lines are counted, for the runs that name it. */
+/** Not a batch's file: its lines are counted for the eval runs that name it. */
 function isForEvals({ value }: { value: string }): boolean {
   return value === 'evals'
 }

@@ -6,7 +6,7 @@ import type { AnswerStage } from '../answer/stage.ts'
 import type { Leg } from '../upstream/leg.ts'
 import { laneUrls } from './lane-urls.ts'
 
-/** Makes the URLs in an answer that a client would follow with its key lead to the gateway. */
+/** Rewrites URLs in an answer that a client would follow with its key, so that they lead to the gateway. */
 export class UrlStage implements AnswerStage {
   readonly faultIfUnread: Fault | null
   readonly #leg: Leg
@@ -17,7 +17,7 @@ export class UrlStage implements AnswerStage {
     this.faultIfUnread = leg.match.endpoint.responseForm === 'json' && leg.call.createsObjects ? unreadable : null
   }
 
-  /** An event that is too large to be held passes as it is: its beginning is gone before its end comes. */
+  /** An event too large to be held passes unchanged: its beginning is sent before its end arrives. */
   event(event: StreamEvent, pass: Buffer | null): Buffer | null {
     if (pass !== event.bytes || event.data.length === 0) return pass
     if (event.part !== 'whole' && event.part !== 'cut') {

@@ -19,9 +19,9 @@ import type { HeldAccounts } from './held-accounts.ts'
 import type { MemoryBudget, MemoryHolder } from './memory-budget.ts'
 import { Trace } from './trace.ts'
 
-/** One HTTP request as the server accepted it, before anything is known of who sends it and what it asks for. */
+/** One HTTP request as the server accepted it, before its sender and its purpose are known. */
 export class Arrival implements ListMember {
-  /** Its place in the list of its thread's open requests. */
+  /** Its index in the thread's list of open requests. */
   place = -1
   readonly gateway: Gateway
   readonly request: IncomingMessage
@@ -32,14 +32,16 @@ export class Arrival implements ListMember {
   /** The path as the client wrote it. The query may hold a credential, which is removed before it is sent anywhere. */
   readonly path: string
   readonly query: string
-  /** Found by the path alone; null where nothing is at that path. */
+  /** Found by the path alone; null if the path belongs to no lane. */
   lane: Lane | null = null
   match: Match | null = null
   readonly trace: Trace
   readonly abort = new Abort()
   readonly body = new RequestBody()
   readonly reply: ClientReply
-  /** Monotonic moment at which the request had arrived whole: the call's time limits count from here, so a slow client uses up none. */
+  /**
+   * Monotonic time at which the whole request had arrived. The call's time limits count from here, so a slow client uses up none of them.
+   */
   completeAt: number
   /** Whether it is counted as in flight: from its admission until it is settled. */
   inFlight = false
@@ -47,13 +49,13 @@ export class Arrival implements ListMember {
   limits: TakenLimits | null = null
   /** What it takes from the limits of accounts at providers; null: no account that it may use has limits. */
   accounts: HeldAccounts | null = null
-  /** What the journal will say about objects at the provider; null for a call that involves none. */
+  /** What the journal will record about objects at the provider; null if the call involves none. */
   objects: ObjectNotes | null = null
-  /** What a policy says about models without a price; null: nothing. */
+  /** What a policy says about models without a price; null: no policy does. */
   unpriced: UnpricedRule | null = null
-  /** Names of the request's fields that the provider did not get; null: it got all of them. */
+  /** Names of the request's fields that the provider did not get, for `x-sp-lossy`; null: it got all of them. */
   lossHeader: string | null = null
-  /** Whether its answer came from the cache; null: its route does not cache, or not such calls. */
+  /** Whether the answer came from the cache; null: the route does not cache, or not this kind of call. */
   cached: 'hit' | 'miss' | null = null
   /** Captures the bodies, where a policy asks for it. */
   capture: BodyTap | null = null
@@ -92,7 +94,7 @@ export class Arrival implements ListMember {
     return typeof value === 'string' ? value : null
   }
 
-  /** Headers that every answer to it carries. */
+  /** Headers that every answer to this request carries. */
   ownHeaders(): string[] {
     const { gateway, lane, limits } = this
     const headers = ['x-sp-request-id', this.id]
@@ -113,7 +115,7 @@ export function allowsOrigin({ settings }: Gateway, origin: string): boolean {
   return settings.corsOrigins.includes(origin) || settings.corsOrigins.includes('*')
 }
 
-/** The target without an origin, which clients that take the gateway for a proxy send as well (RFC 9112, 3.2.2). */
+/** The target without an origin. Clients that treat the gateway as a proxy send the origin too (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
 }
@@ -126,13 +128,13 @@ function originForm(target: string): string {
  * everything it refers to would outlive the request (decision 0010).
  */
 export class Abort {
-  /** The client is gone. May also become true after the gateway has ended the request. */
+  /** The client has disconnected. May also become true after the gateway has ended the request. */
   disconnected = false
   /** Why the gateway ends the request; null while it does not. */
   reason: Fault | null = null
   /** Disconnected, or ended by the gateway. */
   aborted = false
-  /** The request is settled: `abort()` has no effect any more. */
+  /** The request is settled: from now on `abort()` has no effect. */
   settled = false
   #onAbort: (() => void) | null = null
   #onDrain: (() => void) | null = null
@@ -156,7 +158,7 @@ export class Abort {
     this.#onAbort = act
   }
 
-  /** For a WebSocket: the gateway is about to stop, and a connection without a response in progress may end now. */
+  /** For a WebSocket: the gateway is about to stop, so a connection without a response in progress may end now. */
   onDrain(act: (() => void) | null): void {
     this.#onDrain = act
   }

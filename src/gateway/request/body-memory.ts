@@ -10,16 +10,16 @@ const mostPieces = 8
 const keptMs = 5_000
 
 /**
- * Memory that large bodies use one after the other: getting a megabyte from the operating system and having V8 collect it costs more
- * than everything else that is done with the body. A piece is used again only when it is certain that nobody can read it any more;
- * otherwise it is left to the garbage collector. docs/decisions/0043.
+ * Memory that large bodies use one after the other: allocating a megabyte and letting V8 collect it costs more than everything else that is
+ * done with a body. A piece is reused only when nobody can read it any more; otherwise it is left to the garbage collector.
+ * docs/decisions/0043.
  */
 export class BodyMemory {
   readonly #free: Buffer[] = []
   #out = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** For a body of that many bytes; null: it must take memory of its own. */
+  /** Memory for a body of that many bytes; null: the body must allocate its own. */
   lease(bytes: number): BodyLease | null {
     if (bytes < smallestBody || bytes > pieceBytes || this.#out === mostPieces) return null
     const piece = this.#free.pop() ?? Buffer.allocUnsafeSlow(pieceBytes)
@@ -27,7 +27,7 @@ export class BodyMemory {
     return new BodyLease(piece, this)
   }
 
-  /** Takes a piece back; null: it may still be read, and is left to the garbage collector. */
+  /** Takes a piece back; null: somebody may still read it, so it is left to the garbage collector. */
   release(piece: Buffer | null): void {
     this.#out--
     if (poison !== null) piece?.fill(poison)
@@ -86,7 +86,7 @@ export class BodyLease implements BorrowedBody {
     }
   }
 
-  /** Its request has ended, and no further attempt begins. */
+  /** The request has ended, and no more attempts will begin. */
   end(): void {
     if (this.#ended) return
     this.#ended = true

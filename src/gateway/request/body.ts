@@ -36,8 +36,8 @@ export interface TooLarge {
 export type BodyOutcome = Buffer | Fault | TooLarge | null
 
 /**
- * The whole body, as long as it stays within the limits and the memory budget; null when the client disconnected or the gateway
- * ended the request before all of it had arrived.
+ * Reads the whole body, within the limits and the memory budget. Null: the client disconnected, or the gateway ended the request, before
+ * the body was complete.
  */
 export function readBody(owner: BodyOwner, limits: BodyLimits): Promise<BodyOutcome> {
   const { request, gateway, body } = owner
@@ -51,7 +51,7 @@ export function readBody(owner: BodyOwner, limits: BodyLimits): Promise<BodyOutc
   return collect(owner, limits)
 }
 
-/** How the body is compressed, in lower case; null: it is not. */
+/** The body's compression, in lower case; null: none. */
 export function contentEncoding({ headers }: IncomingMessage): string | null {
   const encoding = headers['content-encoding']?.trim().toLowerCase()
   return encoding === undefined || encoding === 'identity' ? null : encoding
@@ -73,7 +73,7 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
   return new Promise((resolve) => {
     const begun = performance.now()
     const endsAt = begun + limits.totalMs
-    // Nearly every body comes in one chunk, and is that chunk.
+    // Nearly every body is a single chunk, and is used as it is.
     let first: Buffer | null = null
     let pieces: Pieces | BodyLease | null = body.lease
     const silence = new Deadline(() =>
@@ -133,8 +133,8 @@ async function joinInSlices(pieces: Pieces): Promise<Buffer> {
 }
 
 /**
- * Chunks lie outside of V8's heap, but V8 counts them as growth until its next collection: with chunks freed at once it collects half as
- * often. Node's parser makes each chunk for whoever reads the body, and only this file does.
+ * Chunks lie outside V8's heap, but V8 counts them as growth until its next collection: if they are freed at once, it collects half as
+ * often. Node's parser allocates each chunk for whoever reads the body, and only this file does.
  */
 function freeChunk({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)

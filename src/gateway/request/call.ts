@@ -26,14 +26,14 @@ import type { Trace } from './trace.ts'
 /** Who sends the request and which endpoint it is for. */
 export interface RequestCaller {
   key: SnapshotKey
-  /** What applied to the key when it was looked up. */
+  /** The policy that applied when the key was looked up. */
   policy: EffectivePolicy
-  /** The version of all keys when `key` was looked up: if it is still the same at admission, so is the key. */
+  /** The version of all keys when `key` was looked up. If it is unchanged at admission, so is the key. */
   keysVersion: number
   presented: string | null
   lane: Lane
   match: Match
-  /** Of the URL, or of the URL that a token in it stands for. */
+  /** The query of the URL, or of the URL that a token in it stands for. */
   query: string
   pin: Pin | null
   clientSecret: { secret: Secret; model: string | null } | null
@@ -51,7 +51,7 @@ export interface ReplayedReasoning {
   editsFor(model: string): readonly Edit[]
 }
 
-/** How much a stream may still write under its budgets. */
+/** What a stream without an output limit holds of its budgets. */
 export interface OpenHold {
   held: number
   input: number
@@ -73,7 +73,7 @@ export class Call implements Figures {
   readonly lane: Lane
   readonly match: Match
   readonly key: SnapshotKey
-  /** Whose failures count apart from others'; null in a gateway with a single key, whose failures count for all. */
+  /** The key whose failures are counted separately; null in a gateway with a single key, whose failures count for all. */
   readonly caller: string | null
   /** The gateway key as presented, so that it is never sent up in a header. Never printed; null where a token took its place. */
   readonly presented: string | null
@@ -85,31 +85,31 @@ export class Call implements Figures {
   /** Sends to the provider; a WebSocket has its own transport. */
   transport: Transport
   /**
-   * Whether the answer may name objects that the provider stores. A model's answer is stored only if the client asks for it, so that
-   * most answers need not be read for objects.
+   * Whether the answer may name objects that the provider stores. A model's answer is stored only if the client asks for it, so most
+   * answers are not searched for objects.
    */
   readonly createsObjects: boolean
-  /** The request as it was read for providers of other formats (`CallTranslation`); null: it was not. */
+  /** The request as parsed for providers of other formats (`CallTranslation`); null: it was not parsed. */
   translation: object | null = null
-  /** Reasoning that this gateway had sealed and the client sent back; null: none, or the body has not been searched. */
+  /** Sealed reasoning of this gateway that the client sent back; null: none, or the body has not been searched. */
   replayed: ReplayedReasoning | null = null
-  /** Changed by `learn` only. */
+  /** Changed only by `learn`. */
   inspection: Inspection
   /** The stored responses that the body refers to; null: none. */
   kept: KeptBefore | null = null
-  /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
+  /** The most output tokens that a policy allows, if the request itself allows more; null: the request's own limit applies. */
   outputCap: number | null = null
-  /** The record's note about a budget that caps the answer. */
+  /** The note on the record about the budget that caps the answer. */
   roomNote: Signal | null = null
   /** The content rules that apply; null: none do, and neither prompt nor answer is read for them. */
   contentPolicies: readonly ContentPolicy[] | null = null
-  /** What they have done so far. */
+  /** What content rules have done with the call so far. */
   content: CallContent | null = null
   /** For a batch: what the lines of its files ask for; null: not known. */
   batchInputs: readonly BatchAsk[] | null = []
-  /** For a stream without an output limit under a budget: what is held for it so far. */
+  /** For a stream without an output limit under a budget: what it holds so far. */
   openHold: OpenHold | null = null
-  /** null: its target is not remembered, as for nearly all calls. */
+  /** null: the target is not remembered, as for nearly all calls. */
   affinity: Affinity | null = null
   /** Estimated from the length of the body and the kinds of media in it. */
   inputTokens: number
@@ -134,13 +134,13 @@ export class Call implements Figures {
     this.inputTokens = bytes.length < leastMedia ? Math.ceil(bytes.length / bytesPerToken) : promptTokens(bytes)
   }
 
-  /** Later steps learn more of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
+  /** Adds what later steps learn: the next page of a list, a model that a frame names, a form that turned out to stream. */
   learn(more: Partial<Inspection>): void {
     this.inspection = { ...this.inspection, ...more }
     this.trace.noteInspection(this.inspection)
   }
 
-  /** As of now: policies and the key may change while a WebSocket is open. */
+  /** The policy as it is now: policies and the key may change while a WebSocket is open. */
   get policy(): EffectivePolicy {
     const { model } = this.gateway
     return effectivePolicy(model.configuration.policies, model.findKey(this.key.hash) ?? this.key)

@@ -44,12 +44,12 @@ function socketCredentials(protocols: string | undefined): readonly string[] {
   return offered.filter((each) => each.startsWith(socketProtocol)).map((each) => each.slice(socketProtocol.length))
 }
 
-/** Under which a key is looked up. No cache of credentials beside it: it costs a quarter of a microsecond. */
+/** The hash by which a key is looked up. Not cached: hashing takes a quarter of a microsecond. */
 export function hashCredential(credential: string): string {
   return hash('sha256', credential, 'base64')
 }
 
-/** Why a credential that no key has is refused, from its form, without repeating it. */
+/** Why no key matches the credential, judged by its form. The message does not repeat it. */
 export function unknownKeyFault(credential: string): Fault {
   switch (keyForm(credential)) {
     case 'provider':
@@ -57,7 +57,7 @@ export function unknownKeyFault(credential: string): Fault {
     case 'foreign':
       return fault(
         'invalid_key',
-        'This is no gateway key: gateway keys start with sp_live_. Send one as `Authorization: Bearer sp_live_…`.',
+        'This is not a gateway key: gateway keys start with sp_live_. Send one as `Authorization: Bearer sp_live_…`.',
       )
     case 'mistyped':
       return fault('invalid_key', 'The gateway key is mistyped (its checksum does not fit). Copy it again, whole.')

@@ -5,26 +5,26 @@ import type { BudgetNeed } from '../../policy/limits/budget-counters.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
-/** What a request takes of the limits that accounts at providers have (`AccountHolds`, loaded where one has any). */
+/** What a request takes from the limits of accounts at providers (`AccountHolds`, loaded only if an account has limits). */
 export interface HeldAccounts {
-  /** Before an attempt is sent. A fault: the account has no room for it, and the next target is asked. */
+  /** Called before an attempt is sent. A fault: the account has no room for it, so the next target is tried. */
   take(candidate: Candidate, provider: LiveProvider): Fault | null
-  /** The attempt of what was taken last is under way. */
+  /** The attempt for what was taken last has been sent. */
   began(attempt: AttemptRecord | undefined): void
-  /** Another attempt takes its place, within what was taken. */
+  /** Another attempt takes the place of this one and uses what was taken for it. */
   replaced(attempt: AttemptRecord, by: AttemptRecord | undefined): void
-  /** It failed, or another answered before it: what it used is known, and others may have the rest. */
+  /** The attempt failed or lost to another: its usage is known, so the rest of what it took is released. */
   ended(attempt: AttemptRecord | undefined): void
-  /** Holds more where an answer may come to more than was thought. Null: it may go on. */
+  /** Takes more when an answer may use more than expected. Null: it may go on. */
   raise(need: BudgetNeed): Fault | null
-  /** A further turn of a connection counts like a request. */
+  /** One more turn of a connection; it counts like a request. */
   takeTurn(bytes: number): Fault | null
   /** A turn has ended: `tokens` are those of all turns until now. */
   correctTurns(tokens: TokenUsage | null): void
-  /** For the entries that tell what is held: what the store charges if the request never settles. */
+  /** For journal entries that state what is held: what the store charges if the request never settles. */
   held(): readonly BookedAmount[]
-  /** What all attempts came to, for the settled entry. */
+  /** What all attempts used, for the settled entry. */
   settle(record: RequestRecord): readonly BookedAmount[]
-  /** At the end, once. */
+  /** Called once, at the end of the request. */
   release(): void
 }

@@ -9,7 +9,7 @@ import type { Arrival } from './arrival.ts'
 import type { RequestCaller } from './call.ts'
 import { findCredential, hashCredential, unknownKeyFault } from './credentials.ts'
 
-/** By then a load balancer that checks `/readyz` has moved to another node. */
+/** After this time a load balancer that checks `/readyz` has moved to another node. */
 const otherNodeMs = 5000
 const isolatedText =
   'This node of the gateway has been cut off from the others for too long to serve alone. Try again: another node may answer.'
@@ -36,7 +36,7 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const key = known ?? opened?.key ?? refuseUnknown(arrival, presented)
   if ('code' in key) return key
   trace.key = key
-  // Repeated headers arrive joined, so that each is one string.
+  // Repeated headers arrive joined, so each is one string.
   const { 'x-sp-project': project, 'x-sp-environment': environment } = request.headers
   const scope = { project: project?.toString() ?? null, environment: environment?.toString() ?? null }
   const admission = admitKey(key, { ...scope, now: arrival.receivedAt })
@@ -72,11 +72,11 @@ function refuseUnknown({ gateway }: Arrival, presented: string): Fault {
 function checkHead({ request }: Arrival): Fault | null {
   const { host, 'transfer-encoding': coding } = request.headers
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return fault('unsupported_transfer')
-  // A proxy that speaks it knows no chunks, and would take them for the next request (RFC 9112, 6.1).
+  // An HTTP/1.0 proxy does not know chunks and would parse them as the next request (RFC 9112, 6.1).
   if (coding !== undefined && request.httpVersion === '1.0') return fault('unsupported_transfer', chunksBefore)
   if (host === undefined && request.httpVersion === '1.1')
     return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
-  // Node joins two of them like any header, and URLs in answers are made from this value.
+  // Node joins repeated Host headers like any other, and URLs in answers are made from this value.
   if (host?.includes(',')) return fault('invalid_request', 'The request has more than one Host header; send one.')
   return null
 }

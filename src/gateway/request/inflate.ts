@@ -13,21 +13,21 @@ const encodings = new Map<string, () => Transform>([
 ])
 const chunkSize = 64 * 1024
 
-/** Texts come to a tenth of their size; what was made to harm, to a thousandth. */
+/** Text compresses about ten to one; a body built to exhaust memory, a thousand to one. */
 const mostTimes = 200
 const harmlessBytes = 1024 * 1024
 
-/** Undoes the encoding; null where nobody knows it. */
+/** A stream that decompresses this encoding; null if the encoding is unknown. */
 export function openInflate(encoding: string): Transform | null {
   return encodings.get(encoding)?.() ?? null
 }
 
-/** The most that so many bytes may become. */
+/** The most bytes that a compressed body of this size may inflate to. */
 export function ratioBound(bytes: number): number {
   return Math.max(harmlessBytes, bytes * mostTimes)
 }
 
-/** Why a body in this encoding is not read; null when it is. */
+/** Why a body in this encoding is rejected; null if it is accepted. */
 export function checkEncoding(encoding: string): Fault | null {
   return encodings.has(encoding) ? null : unknownEncoding(encoding)
 }
@@ -41,8 +41,8 @@ function unknownEncoding(encoding: string): Fault {
 }
 
 /**
- * The body as it was before; null where that is more than `limit` bytes. They are counted while they are made: `covers` says whether
- * there is room for so many.
+ * The decompressed body; null if it is larger than `limit`. Bytes are counted while they are produced, and `covers` says whether the memory
+ * budget has room for that many.
  */
 export function inflate(
   body: Buffer,

@@ -28,7 +28,7 @@ export class MemoryBudget {
     return bytes <= freeBytes || this.#counters.read(heldBytes) + bytes <= this.#limit()
   }
 
-  /** Reserves what `holder` needs to hold `bytes` in all; false where the budget is used up. */
+  /** Reserves what `holder` needs to hold `bytes` in total; false if the budget is used up. */
   reserve(holder: MemoryHolder, bytes: number): boolean {
     if (bytes <= freeBytes || bytes <= holder.reserved) return true
     const limit = this.#limit()

@@ -30,7 +30,7 @@ import { takeLimits } from './take-limits.ts'
 const sharedLimits = loadOnce(() => import('./take-shared-limits.ts'))
 const uploads = loadOnce(() => import('../upload/receive-upload.ts'))
 
-/** Reads the body, if the endpoint takes one, and finds what it asks for. Null: the request was aborted before the body was complete. */
+/** Reads the body, if the endpoint takes one, and inspects it. Null: the request was aborted before the body was complete. */
 export async function receive(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault | null> {
   const { request } = arrival
   const { policy } = caller
@@ -68,7 +68,7 @@ export function admitSource({ gateway, clientAddress, receivedAt, trace }: Arriv
   return verdict.fault
 }
 
-/** The form of the body: what its content-type says if the endpoint takes that, else the first form that the endpoint takes. */
+/** The form of the body: the one that content-type names, if the endpoint takes it, else the endpoint's first form. */
 function requestForm(requestForms: readonly BodyForm[], contentType: string | undefined): BodyForm {
   const [only] = requestForms
   if (requestForms.length === 1 && only !== undefined) return only
@@ -85,10 +85,10 @@ function readForm(contentType: string): BodyForm | null {
 
 const usual = 'application/json'
 const charset = /charset\s*=\s*["']?([^"';,\s]*)/gi
-/** Charsets in which ASCII characters have their ASCII bytes, and no other character contains such a byte. */
+/** Charsets in which ASCII bytes stand for ASCII characters, and for nothing else. */
 const harmless = /^(?:utf-?8|(?:us-)?ascii|iso-?8859-\d+|latin-?\d|windows-125\d)?$/i
 
-/** In another charset (UTF-7, UTF-16) the provider could read other members in the body than the gateway's scanner. */
+/** In another charset (UTF-7, UTF-16) the provider could read members in the body that the gateway's scanner does not see. */
 function checkCharset(contentType: string | undefined): Fault | null {
   if (contentType === undefined || contentType === usual) return null
   for (const [, name = ''] of contentType.matchAll(charset)) {
@@ -135,10 +135,7 @@ export function checkNameLength(model: string | null, additional: readonly { nam
   return longModel
 }
 
-/**
- * Checks the call against the policies, and takes its limits, which `settle()` releases. Only limits that nodes share are
- * waited for.
- */
+/** Checks the call against the policies, and takes its limits, which `settle()` releases. Waits only for limits that nodes share. */
 export function admit(
   arrival: Arrival,
   caller: RequestCaller,
@@ -171,7 +168,7 @@ export function admit(
   return gateway.limits.sharesWindows ? takeShared(call, policy.limits) : (takeLimits(call, policy.limits) ?? call)
 }
 
-/** For limits that nodes share: waits for the part that this node was not given yet. */
+/** For limits that nodes share: waits for the share that this node does not have yet. */
 async function takeShared(call: Call, limits: readonly Limit[]): Promise<Call | Fault> {
   const { takeSharedLimits } = await sharedLimits()
   return (await takeSharedLimits(call, limits)) ?? call
@@ -184,7 +181,7 @@ function outputFacts({ match }: RequestCaller, inspection: Inspection, body: Buf
   return { asked: inspection.outputLimit, member }
 }
 
-/** The key as it is now: a body can take half an hour to arrive, and a change of its key must not wait for it. */
+/** The key's present state: a body can take half an hour to arrive, and a change of its key must apply to it. */
 function currentKey({ gateway, trace }: Arrival, before: SnapshotKey): SnapshotKey | Fault {
   const key = gateway.model.findKey(before.hash)
   if (key === undefined) return fault('invalid_key', 'This gateway key was removed while the request was arriving.')

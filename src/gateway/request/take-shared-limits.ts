@@ -1,21 +1,21 @@
 import type { Fault } from '../../core/errors.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Call } from './call.ts'
-import { askedOf, concludeLimits } from './take-limits.ts'
+import { amountsOf, recordLimits } from './take-limits.ts'
 
-/** A request waits no longer than that for all its limits together: where a node was just started, or its machine is busy. */
+/** The longest that a request waits for all its limits, for example on a node that has just started or is busy. */
 const longestWaitMs = 1000
 
-/** As `takeLimits`, of limits that nodes share: what this node was not given is asked for, and waited for. */
+/** Like `takeLimits`, for limits that nodes share: requests what this node does not have yet, and waits for it. */
 export async function takeSharedLimits(call: Call, limits: readonly Limit[]): Promise<Fault | null> {
   const { gateway, inspection, arrival } = call
-  const asked = askedOf(call)
+  const asked = amountsOf(call)
   const until = performance.now() + longestWaitMs
   for (;;) {
     const taken = gateway.limits.admit(limits, inspection.endUser, asked)
     const rest = until - performance.now()
     const want = 'taken' in taken || rest <= 0 || arrival.abort.aborted ? null : taken.want
-    if (want === null) return concludeLimits(call, taken)
+    if (want === null) return recordLimits(call, taken)
     await gateway.limits.askOthers(want, rest)
   }
 }

@@ -23,13 +23,13 @@ export interface PricedModel {
 type RequestHead = Pick<IncomingMessage, 'method' | 'headers'>
 
 /**
- * What is known of a request so far, as its record will show it. Every step writes here what it found out, so that a request
- * that ends early has a record too: whatever is still null is null on the record.
+ * What is known of a request so far, as its record will show it. Every step writes here what it finds out, so that a request that ends
+ * early has a record too: what is still null is null on the record.
  */
 export class Trace {
   readonly id: string
   readonly time: string
-  /** Monotonic; all `…_ms` of the record count from here. */
+  /** Monotonic; every `…_ms` of the record counts from here. */
   readonly started = performance.now()
   lane: LaneName | null = null
   operation: string | null = null
@@ -44,33 +44,33 @@ export class Trace {
   /** The client's distributed trace. */
   readonly context: TraceContext | null
   route: string | null = null
-  /** The request that this one repeats for comparison. */
+  /** The request that this one copies, if it is a shadow request. */
   shadowOf: string | null = null
   provider: string | null = null
   upstreamModel: string | null = null
-  /** What the provider sells it as; null: nothing was sent, or the provider costs nothing. */
+  /** The vendor and model whose price applies; null: nothing was sent, or the provider costs nothing. */
   priced: PricedModel | null = null
-  /** Whose price counts, only the answer says. */
+  /** Only the answer says which model's price applies. */
   isPricedByAnswer = false
   cost: Cost | null = null
-  /** Of a connection: what its answers cost, each by itself. */
+  /** For a connection: the sum of its answers' costs, each priced by itself. */
   turnsCost: Cost | null = null
-  /** The tier that the answer's head states, on the one lane where it does. */
+  /** The service tier in the answer's headers, on the one lane that has it there. */
   statedTier: string | null = null
-  /** What the last attempt is charged with, if it was cut before its answer came; null: it was not. */
+  /** The tokens charged for the last attempt if it was cut before its answer came; null: it was not cut. */
   cutTokens: TokenUsage | null = null
   readonly attempts: AttemptRecord[] = []
   readonly timeline: TimelineEntry[] = [{ event: 'received', at_ms: 0 }]
   readonly policySignals: Signal[] = []
   readonly routingSignals: Signal[] = []
   providerRequestId: string | null = null
-  /** How the answer's attempt was translated; null: it was not. */
+  /** How the answer's attempt was translated; null: it was not translated. */
   translation: { readonly losses: readonly string[] } | null = null
   firstByteMs: number | null = null
   requestBytes = 0
   responseBytes = 0
 
-  /** `path` without the query; '' where the head of the request could not be read. */
+  /** `path`: without the query; '' if the request's head could not be parsed. */
   constructor(
     id: string,
     receivedAt: number,
@@ -89,7 +89,9 @@ export class Trace {
     this.#tags = tags === undefined ? noTags : parseTags(String(tags))
   }
 
-  /** What the call asks for. Later steps may learn more: a form's answer tells whether it streams, a frame names the model. */
+  /**
+   * What the call asks for. Later steps may learn more: only the answer to a form says whether it streams, and a frame may name the model.
+   */
   noteInspection({ model, streamed, endUser }: Inspection): void {
     this.model = model ?? this.model
     this.streamed = streamed
@@ -107,7 +109,7 @@ export class Trace {
 
   beginAttempt(provider: string, upstreamModel: string): AttemptRecord {
     const before = this.attempts.at(-1)
-    // Neither waited nor fell back: another credential of the same provider.
+    // Another credential of the same provider: neither a wait nor a fallback.
     if (before?.outcome === 'passed') before.outcome = 'retry'
     const startedMs = this.elapsed()
     const attempt: AttemptRecord = {
@@ -139,11 +141,18 @@ export class Trace {
     attempt.ended_ms = this.elapsed()
   }
 
+  /** Records a retry or fallback. If an error was to be passed to the client, its attempt's outcome becomes that step. */
+  recordStep(signal: Signal): void {
+    this.routingSignals.push(signal)
+    const last = this.attempts.at(-1)
+    if (last?.outcome === 'passed') last.outcome = signal.rule
+  }
+
   mark(event: TimelineEntry['event'], atMs = this.elapsed()): void {
     this.timeline.push({ event, at_ms: atMs })
   }
 
-  /** A target that is not called, with the moment at which that was decided. */
+  /** Records a target that was not called, and when that was decided. */
   skipped(signal: Signal): void {
     const atMs = this.elapsed()
     this.routingSignals.push({ ...signal, data: { ...signal.data, at_ms: atMs } })
@@ -155,12 +164,12 @@ export class Trace {
     this.routingSignals.push({ rule, verdict: 'note', text })
   }
 
-  /** The same, once, whatever the attempts. */
+  /** Like `note`, but only once, however many attempts there are. */
   noteOnce(rule: string, text: string): void {
     if (!this.routingSignals.some((signal) => signal.text === text)) this.note(rule, text)
   }
 
-  /** The request record of this moment. `end` is null until the request has its end. */
+  /** The request record at this moment. `end` is null until the request has ended. */
   record(
     state: RequestRecord['state'],
     end: RequestEnd | null,
@@ -208,21 +217,21 @@ export class Trace {
     }
   }
 
-  /** The nearer to the request, the stronger: the key's tags, the body's end user, the header's tags. */
+  /** Of tags with the same name the most specific one wins: the key's, then the end user in the body, then the header's. */
   #allTags(): Record<string, string> {
     const user = this.endUser
-    // As of nearly every request.
+    // Nearly every request.
     if (user === null && this.#tags === noTags) return this.key?.tags ?? noTags
     return { ...this.key?.tags, ...(user === null ? noTags : { user }), ...this.#tags }
   }
 }
 
 export interface RequestEnd {
-  /** As the client saw it; 499 when it disconnected before any status. */
+  /** The status that the client saw; 499 if it disconnected before any. */
   status: number
   error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
   tokens: TokenUsage | null
-  /** Absent: there is none. */
+  /** Absent: none. */
   detail?: UsageDetail | null
   /** Its vendor charges nothing for it. Absent: it does. */
   free?: boolean
@@ -230,7 +239,7 @@ export interface RequestEnd {
   earlier?: EarlierParts
 }
 
-/** Parts of an answer, each of which its provider counts by itself. */
+/** The earlier parts of an answer. The provider counts and charges each part by itself. */
 export interface EarlierParts {
   count: number
   tokens: TokenUsage | null
@@ -238,7 +247,7 @@ export interface EarlierParts {
   cost: Cost | null
 }
 
-/** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
+/** The longest that a string chosen by a client may be on the record, so that records stay bounded in size. */
 const textLimit = 512
 
 function cut(text: string | null): string | null {
@@ -249,7 +258,7 @@ const noTags: Readonly<Record<string, string>> = Object.freeze({})
 const tagLimit = 8
 const tagBytes = 64
 
-/** `x-sp-tag: k=v`, repeated or separated by commas (contract.md rule 21); what does not fit is left out. */
+/** `x-sp-tag: k=v`, repeated or separated by commas (contract.md rule 21). Tags beyond the limits are dropped. */
 function parseTags(header: string): Record<string, string> {
   const pairs = header
     .split(',')

@@ -9,7 +9,7 @@ import type { Call } from '../request/call.ts'
 import { itemsOf } from './items.ts'
 import type { FoundResponse, KeptResponses } from './kept-responses.ts'
 
-/** Answers a call about a response that the gateway keeps. `all`: of its conversation, itself last. */
+/** Answers a call about a kept response. `all`: the responses of its conversation, this one last. */
 export async function answerKept(
   call: Call,
   named: FoundResponse,
@@ -30,7 +30,7 @@ export async function answerKept(
   return true
 }
 
-/** It was kept for a key or at a time without the content rules that apply now. */
+/** Applies content rules: the response may have been kept when others applied. */
 async function show(call: Call, document: Buffer): Promise<Buffer | Fault> {
   const { contentPolicies, match } = call
   if (contentPolicies === null) return document
@@ -62,7 +62,7 @@ function isFault(written: JsonObject | Fault): written is Fault {
   return 'code' in written && 'message' in written
 }
 
-/** Items of a list have ids, also where the client gave none. */
+/** Items of a list need ids, even if the client gave none. */
 function withId(item: JsonObject, responseId: string, index: number): JsonObject {
   return { id: mintId('item_', responseId, index), ...item }
 }
@@ -70,7 +70,7 @@ function withId(item: JsonObject, responseId: string, index: number): JsonObject
 const usualItems = 20
 const mostItems = 100
 
-/** The newest first, unless the client asks for the other order. */
+/** Newest first, unless the client asks for the other order. */
 function writePage(items: readonly JsonObject[], query: string): JsonObject {
   const asked = new URLSearchParams(query)
   const ordered = asked.get('order') === 'asc' ? items : items.toReversed()
@@ -90,7 +90,7 @@ function writePage(items: readonly JsonObject[], query: string): JsonObject {
 
 const notStreamed = fault(
   'invalid_request',
-  'The gateway keeps this response itself, and gives it back whole only. Leave `stream` out.',
+  'The gateway keeps this response itself, and can return it only as a whole. Leave `stream` out.',
   {
     param: 'stream',
   },

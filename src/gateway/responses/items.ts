@@ -2,12 +2,12 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { FoundResponse } from './kept-responses.ts'
 import { objectsIn } from './objects-in.ts'
 
-/** What a kept response adds to its conversation. */
+/** The items that a kept response adds to its conversation. */
 export function itemsOf({ input, response }: FoundResponse): JsonObject[] {
   return [...input, ...objectsIn(response.output)]
 }
 
-/** A text alone is the user's message. */
+/** An input that is a string is a message of the user. */
 export function readItems(input: unknown): JsonObject[] {
   return typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : objectsIn(input)
 }

@@ -7,14 +7,14 @@ import type { Call } from '../request/call.ts'
 import { readItems } from './items.ts'
 import { type KeptResponse, KeptResponses } from './kept-responses.ts'
 
-/** Whether the answer to a translated call is kept: its route says so, and the client does not say otherwise. */
+/** Whether the answer to a translated call is kept: the route says so, and the client has not set `store: false`. */
 export function isKept({ match, content }: Call, route: SnapshotRoute | null, { settings }: Conversation): boolean {
   const asks = match.endpoint.format === 'responses' && settings.store !== false
-  // Rules change what the client gets, and never see it again.
+  // Content rules change what the client gets, but not what would be kept.
   return asks && (route?.keepResponsesMs ?? null) !== null && content?.readsAnswer !== true
 }
 
-/** Keeps an answer with what was asked. `pieces`: long texts that stand in neither. */
+/** Keeps an answer with its request. `pieces`: long texts that were cut out of the answer. */
 export function openKeeping(
   call: Call,
   lifeMs: number,
@@ -33,7 +33,7 @@ export function openKeeping(
         input: readItems(whole({ input: asked.input }, asked.pieces).input).slice(kept?.items ?? 0),
       }
       if (!store.keep(id, key, entry, expiresAt)) {
-        call.trace.note('stored', 'The response was not kept: with what was asked it is longer than 900 KB.')
+        call.trace.note('stored', 'The response was not kept: together with its request it is longer than 900 KB.')
         return false
       }
       renew(store, call, lifeMs)
@@ -42,7 +42,9 @@ export function openKeeping(
   }
 }
 
-/** A conversation that goes on keeps its beginning: what has less than half of its time left is kept anew. */
+/**
+ * A conversation that continues keeps its beginning: responses with less than half of their lifetime left are kept for a full one again.
+ */
 function renew(store: KeptResponses, { kept, key, id, arrival }: Call, lifeMs: number): void {
   for (const { id: named, expiresAt, response, before, input } of kept?.used ?? []) {
     if (expiresAt - arrival.receivedAt >= lifeMs / 2) continue
@@ -52,7 +54,7 @@ function renew(store: KeptResponses, { kept, key, id, arrival }: Call, lifeMs: n
   }
 }
 
-/** With the long texts that were cut out of it. */
+/** The value with its long texts put back. */
 function whole(value: JsonObject, pieces: readonly DocumentPiece[]): JsonObject {
   if (pieces.length === 0) return value
   return asObject(parseLossless(joinPieces(writePieces(value, pieces)))) ?? value

@@ -6,13 +6,13 @@ import type { Gateway } from '../gateway.ts'
 import type { MemoryHolder } from '../request/memory-budget.ts'
 import { objectsIn } from './objects-in.ts'
 
-/** A response that the gateway keeps because its provider has no such state, and what the model was given for it. */
+/** A response that the gateway keeps because its provider does not, with the model's input. */
 export interface KeptResponse {
   /** As the client got it. */
   response: JsonObject
-  /** Ids of the responses before it in the conversation, the first one first. */
+  /** Ids of the earlier responses of the conversation, oldest first. */
   before: readonly string[]
-  /** Items that came with its own request. */
+  /** The items of its own request. */
   input: readonly JsonObject[]
 }
 
@@ -23,33 +23,33 @@ export interface FoundResponse extends KeptResponse {
   expiresAt: number
 }
 
-/** What of a request's conversation is kept already. */
+/** The part of a request's conversation that is kept already. */
 export interface KeptBefore {
-  /** The response that the request goes on from; null: it names items only. */
+  /** The response that the request continues; null: it only names items. */
   previous: string | null
-  /** With that response, the first one first. */
+  /** That response and those before it, oldest first. */
   ids: readonly string[]
-  /** Items of the body that came from there. */
+  /** How many items of the body came from them. */
   items: number
-  /** All that the request has used. */
+  /** Every kept response that the request uses. */
   used: readonly FoundResponse[]
 }
 
-/** Whose it is. */
+/** The owner of a kept response. */
 export type KeptScope = Pick<ObjectScope, 'projectId' | 'environmentId'>
 
-/** A longer one is not kept: it is one entry of the journal. */
+/** The largest response that is kept, since it takes one journal entry. */
 const longest = 900_000
-/** The store is a thread of this process; a node of a cluster asks the others as well, and waits a second for each round. */
+/** The store is a thread of this process, but a node of a cluster also asks the others, and waits a second for each round. */
 const withinMs = 2500
-/** Each may be `longest`: so many lie in memory before it is seen how long they are together. */
+/** Responses read at once: each may have the largest size, and their total is only known afterwards. */
 const readAtOnce = 50
-/** In place of what is sealed. */
+/** Written in place of the sealed response when it is deleted. */
 const forgotten = ''
 
 /**
- * Where kept responses live: journaled before the client learns the id, read from the store, so that every thread has them, also after
- * a crash. Names are digests of scope and id, and only the gateway can open what is kept. All that reads or writes them does so here.
+ * Stores kept responses. They are journaled before the client learns the id and read from the store, so every thread has them, even after a
+ * crash. Their names are digests of scope and id, and only the gateway can open them. Only this class reads and writes them.
  */
 export class KeptResponses {
   readonly #gateway: Gateway
@@ -58,7 +58,7 @@ export class KeptResponses {
     this.#gateway = gateway
   }
 
-  /** False: it is too long. Its items can be named too, as clients do that expect them to be stored. */
+  /** False: it is too long. Its items can be named too, since clients expect items of stored responses to exist. */
   keep(requestId: string, scope: KeptScope, kept: KeptResponse, expiresAt: number): boolean {
     const payload = JSON.stringify(kept)
     const id = asText(kept.response.id)
@@ -101,7 +101,7 @@ export class KeptResponses {
     return found
   }
 
-  /** Ids of the responses that hold these items, by the items' ids. */
+  /** The ids of the responses that contain these items, by item id. */
   async findItems(scope: KeptScope, ids: readonly string[]): Promise<Map<string, string> | null> {
     const opened = await this.#open(scope, 'item', ids)
     return opened === null ? null : new Map([...opened].map(([id, { payload }]) => [id, payload]))

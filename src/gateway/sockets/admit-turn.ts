@@ -6,8 +6,8 @@ import { type EarlierTurns, holdTurn } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 /**
- * A turn of a connection counts like a request: by the hours, limits and budgets of the key as it is by now. `bytes`: of the frame that
- * asks for it; null: it has counted before. Gives the output tokens that are held for it.
+ * Admits a turn of a connection like a request: hours, limits and budgets of the key as they are now. `bytes`: of the frame that asks for
+ * it; null: it was counted before. Returns the output tokens that are held for it.
  */
 export function admitTurn(
   call: Call,
@@ -24,7 +24,7 @@ function checkHours({ gateway, policy, arrival, trace }: Call): Fault | null {
   const { timeZone } = gateway.model.configuration
   const facts = { address: arrival.clientAddress, now: Date.now(), timeZone }
   const { fault, signals } = checkSource(policy.source, facts)
-  // What passed says nothing that the opening has not said.
+  // Only denials are recorded: everything that passed is already on the record of the handshake.
   const denied = signals.filter(({ verdict }) => verdict === 'deny')
   for (const signal of denied)
     if (!trace.policySignals.some(({ text }) => text === signal.text)) trace.policySignals.push(signal)

@@ -25,7 +25,7 @@ export interface BridgeOptions {
   socket: EndpointSocket
   down: FramesDown
   client: Peer
-  /** null: the first frame decides who it is; until then nothing is passed on. */
+  /** null: the first frame decides which provider; until then nothing is passed on. */
   provider: OpenedProvider | null
   readUp(frame: Frame): ReturnType<ReadFrame>
   readDown(frame: Frame): ReturnType<ReadFrame>
@@ -33,7 +33,7 @@ export interface BridgeOptions {
 
 const none = Buffer.alloc(0)
 
-/** Two sides, and what passes between them. It ends once, and the record stands before the client is told so. */
+/** The two sides of a connection, and what passes between them. It ends once, and its record is written before the client is told. */
 export class Bridge {
   readonly #options: BridgeOptions
   readonly #client: LivePeer
@@ -42,7 +42,7 @@ export class Bridge {
   #down: Direction | null = null
   #over = false
   #dialling = false
-  /** Of messages that have not ended, one a side. */
+  /** Memory of incomplete messages, one for each side. */
   readonly #holders: MemoryHolder[] = []
   readonly #watch: { stop(): void }
   readonly #done = Promise.withResolvers<void>()
@@ -60,7 +60,7 @@ export class Bridge {
     abort.onDrain(() => this.#closeIfIdle())
   }
 
-  /** Resolves when both sides have been told of the end and the record stands. */
+  /** Resolves when both sides have been told of the end and the record is written. */
   run(): Promise<void> {
     const { call, client, provider } = this.#options
     if (provider !== null) this.connect(provider)
@@ -69,7 +69,7 @@ export class Bridge {
     return this.#done.promise
   }
 
-  /** From here on frames pass. */
+  /** Starts passing frames. */
   connect({ peer, clean }: OpenedProvider): void {
     const { client, readDown } = this.#options
     if (this.#over) return peer.close(1001, none)
@@ -88,7 +88,7 @@ export class Bridge {
     )
   }
 
-  /** Dials while the client waits. Null: there is no provider, and the connection has its end or will have it at once. */
+  /** Connects to the provider while the client waits. Null: no provider, and the connection has ended or is about to. */
   async open(dial: () => Promise<Opened>): Promise<OpenedProvider | null> {
     const { abort } = this.#options.call
     this.#dialling = true
@@ -109,13 +109,13 @@ export class Bridge {
     void this.finish(ended(reason))
   }
 
-  /** Tells the client of a fault, and goes on; where the protocol has no frame for it, it is the end. */
+  /** Sends the client a fault and continues; if the protocol has no frame for it, the connection ends. */
   reject(reason: Fault, streamId?: string): void {
     if (this.#over) return
     if (!this.#sendFault(reason, streamId)) void this.finish(ended(reason))
   }
 
-  /** To the client, before the frame of the provider that is being read. */
+  /** Sends bytes to the client before the provider's current frame. */
   sendBefore(bytes: Buffer): void {
     if (this.#over) return
     this.#options.call.trace.responseBytes += bytes.length
@@ -151,7 +151,7 @@ export class Bridge {
     }
   }
 
-  /** False where the protocol has no frame that tells of a fault. */
+  /** False: the protocol has no frame for a fault. */
   #sendFault(reason: Fault, streamId?: string): boolean {
     const { call, socket, client } = this.#options
     const bytes = socket.errorFrame(reason, call.id, streamId)
@@ -161,7 +161,7 @@ export class Bridge {
     return true
   }
 
-  /** `direction` leads from this side, `back` to it. */
+  /** `direction` leads away from this side, `back` towards it. */
   #sink(
     live: LivePeer,
     direction: Direction,
@@ -192,7 +192,7 @@ export class Bridge {
         if (!own) direction.pong(bytes)
       },
       onWritten: () => {
-        // What was written at once says nothing of who is to read it; with a backlog somebody has read.
+        // Writing at once does not prove that the other side reads; a shrinking backlog does.
         if (live.peer.waiting > 0) live.sign()
         back()?.written()
       },
@@ -220,7 +220,7 @@ export class Bridge {
     return frame
   }
 
-  /** The gateway ends it: a revoked key, its own stop, a fault of this thread. */
+  /** The gateway ends the connection: a revoked key, a shutdown, or a fault of this thread. */
   #stop(): void {
     const { gateway, abort } = this.#options.call
     const { reason } = abort

@@ -7,23 +7,22 @@ import { credentialIdOf } from '../upstream/evaluate.ts'
 import type { Leg } from '../upstream/leg.ts'
 
 /**
- * Credentials that a provider makes for browsers and other clients that may not hold a key. What the provider gave never
- * passes: clients get a token of this gateway's, in which it is sealed together with whose it is and where it is good.
- * Source: wire/lanes.md, sections 1.5 and 3.6.
+ * Credentials that a provider issues for browsers and other clients that must not hold a key. The provider's own never reaches them:
+ * clients get a gateway token with the credential, its owner and its place sealed inside. Source: wire/lanes.md, sections 1.5 and 3.6.
  */
 interface ClientSecret {
   keyId: string
   providerId: string
   credentialId: string | null
   secret: string
-  /** As the client calls it; null: the session was made without one. */
+  /** The model as the client calls it; null: the session was created without one. */
   model: string | null
 }
 
-/** By which the vendors' SDKs know what kind of credential they have; behind it the gateway's own mark, and the token. */
+/** The prefixes by which the vendors' SDKs recognise their credentials, followed by the gateway's own mark and the token. */
 const prefixes = { 'client-secret': 'ek_sp_', 'auth-token': 'auth_tokens/sp_' } as const
 type Purpose = keyof typeof prefixes
-/** Where the answer does not say: longer than any is good for, since the provider ends it by itself. */
+/** Used if the answer names no expiry: longer than any such credential is valid, since the provider ends it itself. */
 const lifeMs = 24 * 60 * 60_000
 
 const unreadable = fault(
@@ -31,7 +30,7 @@ const unreadable = fault(
   'The provider answered without a credential for clients, or in a form that is not known. Ask the operator.',
 )
 
-/** Puts the gateway's tokens in the place of the provider's credentials. Where none is found, nothing of the answer may pass. */
+/** Replaces the provider's credentials in an answer with gateway tokens. If none is found, nothing of the answer may pass. */
 export class ClientSecretStage implements AnswerStage {
   readonly faultIfUnread = unreadable
   readonly #leg: Leg
@@ -42,7 +41,7 @@ export class ClientSecretStage implements AnswerStage {
     this.#purpose = purpose
   }
 
-  /** Such an answer does not stream. */
+  /** Such an answer is never a stream. */
   event(): null {
     return null
   }
@@ -72,7 +71,9 @@ export class ClientSecretStage implements AnswerStage {
   }
 }
 
-/** In the text as it came, so that all else stays as it is; written anew where a credential is spelled with escapes. */
+/**
+ * Replaces within the original text, so that everything else stays unchanged. A text whose credential contains escapes is written again.
+ */
 function putTokens(body: string, tokens: ReadonlyMap<string, string>): string {
   const put = (text: string) => {
     let changed = text
@@ -88,8 +89,8 @@ function putTokens(body: string, tokens: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Whose token this is, where it is one: its key's state counts as if the key had come itself, and the call goes where the
- * credential is good, with it. null: it is something else.
+ * The owner of a client token: the key's state counts as if the key had been presented, and the call goes to the provider that accepts the
+ * credential. null: not a client token.
  */
 export function openSecret(
   { gateway, match, receivedAt }: Arrival,
@@ -111,7 +112,7 @@ export function openSecret(
 const expired = fault('invalid_key', 'This credential for clients has expired. Ask for a new one.')
 const unknown = fault(
   'invalid_key',
-  'This credential for clients is not one that this gateway gave out, or it is from before its keys were changed. Ask for a new one.',
+  'This gateway did not issue this client credential, or has changed its keys since. Ask for a new one.',
 )
 
 function purposeOf(presented: string): Purpose | null {

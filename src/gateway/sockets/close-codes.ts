@@ -7,14 +7,14 @@ import type { RequestEnd } from '../request/trace.ts'
 export interface Closure {
   client: CloseFrame
   provider: CloseFrame
-  /** Told to the client in a frame of its own before the closing one, where the protocol has such a frame. */
+  /** Sent to the client in a frame of its own before the close frame, if the protocol has such a frame. */
   fault: Fault | null
   error: RequestEnd['error']
-  /** One side is gone without a word: an error only where a response was in progress. */
+  /** One side disconnected without a close frame: an error only if a response was in progress. */
   left?: true
 }
 
-/** null: nothing is left to say it to. */
+/** null: the other side is no longer there. */
 export type CloseFrame = { code: number | null; reason: Buffer } | null
 
 const reasonBytes = 123
@@ -24,24 +24,24 @@ const leaving: CloseFrame = { code: 1001, reason: none }
 /** RFC 6455, 7.4.1 and the codes registered with IANA. */
 const codes = { policy: 1008, internal: 1011, restart: 1012, later: 1013, tooLarge: 1009 }
 
-/** The client has closed, or is gone. */
+/** The client has closed the connection, or is gone. */
 export function clientLeft({ code, reason, how }: Closing): Closure {
   if (how === 'asked') return { client: { code, reason }, provider: { code, reason }, fault: null, error: null }
   if (how === 'lost') return { client: null, provider: leaving, fault: null, error: clientClosed, left: true }
   const why =
     code === codes.tooLarge
       ? fault('request_too_large', 'A message was larger than what is allowed here.')
-      : fault('invalid_request', `The client sent bytes that are no WebSocket frames (${code}).`)
+      : fault('invalid_request', `The client sent bytes that are not WebSocket frames (${code}).`)
   return { client: { code, reason: none }, provider: leaving, fault: null, error: errorOf(why) }
 }
 
-/** Ends that are nobody's fault: done, going away, none given, and the code that stands for a session's time being up. */
+/** Normal closures: done, going away, no code, and the code for a session whose time is over. */
 const plainCodes = new Set([null, 1000, 1001])
 
-/** The provider has closed, or is gone. `clean` takes account ids and credentials out of its words. */
+/** The provider has closed the connection, or is gone. `clean` removes account ids and credentials from its words. */
 export function providerLeft({ code, reason, how }: Closing, clean: (bytes: Buffer) => Buffer): Closure {
   if (how !== 'asked') {
-    const what = how === 'lost' ? 'broke the connection off' : 'sent bytes that are no WebSocket frames'
+    const what = how === 'lost' ? 'broke the connection off' : 'sent bytes that are not WebSocket frames'
     const answer = { code, reason: none }
     const closure = ended(fault('provider_bad_response', `The provider ${what}. Connect again.`))
     return how === 'lost' ? { ...closure, provider: null, left: true } : { ...closure, provider: answer }
@@ -57,8 +57,8 @@ export function providerLeft({ code, reason, how }: Closing, clean: (bytes: Buff
 }
 
 /**
- * The record's error: the gateway's own, else what the provider said in a frame, else how the connection ended. One that
- * ends while no response is in progress ends as it should (contract.md rule 25).
+ * The record's error: the gateway's own, else one that the provider sent in a frame, else the way the connection ended. An end without a
+ * response in progress is not an error (contract.md rule 25).
  */
 export function recordedError(
   { error, fault: own, left }: Closure,
@@ -69,7 +69,7 @@ export function recordedError(
   return own === null ? (inBand ?? error) : error
 }
 
-/** The gateway ends it. `restarting`: the client may connect again at once, to the next one. */
+/** The gateway ends the connection. `restarting`: the client may reconnect at once, to the next process. */
 export function ended(why: Fault, restarting = false): Closure {
   const code = restarting ? codes.restart : codeOf(why)
   return {
@@ -80,14 +80,14 @@ export function ended(why: Fault, restarting = false): Closure {
   }
 }
 
-/** The provider refused the handshake when the client had its own answered already. */
+/** The provider refused the handshake after the client's own had been accepted. */
 export function refusedBy(status: number): Closure {
   const message = `The provider answered ${status}`
   const why = fault('provider_bad_response', `${message} to the handshake. Ask the operator, or try again later.`)
   return { ...ended(why), error: { code: 'provider_error', origin: 'provider', message: `${message}.` } }
 }
 
-/** A connection on which nothing is in progress, when the gateway stops: no fault of anybody's. */
+/** A connection with nothing in progress when the gateway stops: not an error. */
 export function drained(): Closure {
   const reason = Buffer.from('The gateway restarts. Connect again.')
   return { client: { code: codes.restart, reason }, provider: leaving, fault: null, error: null }
@@ -104,7 +104,7 @@ function errorOf(reason: Fault): RequestEnd['error'] {
   return { code: reason.code, origin: originOf(reason), message: reason.message }
 }
 
-/** As much as a closing frame holds, whole characters only. */
+/** As much of the reason as a close frame can hold, in whole characters. */
 function cutReason(reason: Buffer): Buffer {
   if (reason.length <= reasonBytes) return reason
   let end = reasonBytes

@@ -1,16 +1,16 @@
 import { nextTurn } from '../../core/slices.ts'
 import type { Frame, Peer } from '../../providers/socket-peer.ts'
 
-/** Bytes that may wait for a slow reader before the other side is read no further, and at which it is read again. */
+/** When this many bytes wait for a slow reader, the other side is not read any more; below the second number it is read again. */
 const fullBytes = 1024 * 1024
 const freeBytes = 256 * 1024
-/** After so many frames others have their turn: one chunk may bring ten thousand. */
+/** Yields to other work after this many frames: one chunk may contain ten thousand. */
 const framesInTurn = 256
 
-/** What to send on in place of a frame: itself, another, or nothing. Until a promise is kept, all that follows waits. */
+/** What to send in place of a frame: itself, another one, or nothing. Frames that follow wait until a promise resolves. */
 export type ReadFrame = (frame: Frame) => Frame | null | Promise<Frame | null>
 
-/** One direction of a connection: frames in their order, and only as fast as they are taken. */
+/** One direction of a connection: passes frames in order, no faster than they are read. */
 export class Direction {
   readonly #from: Peer
   readonly #readFrame: ReadFrame
@@ -24,7 +24,7 @@ export class Direction {
   #cut = false
   #passed = 0
 
-  /** `to` may come later, with `connect`, as long as `read` gives nothing to send before. */
+  /** `to` may be set later with `connect`, as long as `read` returns nothing to send before that. */
   constructor(from: Peer, to: Peer | null, read: ReadFrame, onFault: (error: unknown) => void) {
     this.#from = from
     this.#to = to
@@ -45,7 +45,7 @@ export class Direction {
   ping(bytes: Buffer): void {
     if (this.#cut) return
     if (this.#to === null) {
-      // Of several pings the last may be answered alone (RFC 6455, 5.5.3): nobody makes answers pile up here.
+      // Of several pings only the last has to be answered (RFC 6455, 5.5.3), so answers cannot pile up.
       if (this.#from.waiting === 0) this.#from.pong(bytes)
       return
     }
@@ -57,7 +57,7 @@ export class Direction {
     this.#control('pong', bytes)
   }
 
-  /** Of several that come in one chunk the last is passed on alone: it is answered for all of them, or answers for them (RFC 6455, 5.5.3). */
+  /** Of several pings or pongs in one chunk only the last is passed on: one answer stands for all of them (RFC 6455, 5.5.3). */
   #control(kind: 'ping' | 'pong', bytes: Buffer): void {
     if (this.#controls === null) {
       this.#controls = {}
@@ -75,20 +75,20 @@ export class Direction {
     this.#hold()
   }
 
-  /** The far side has taken some of what was sent. */
+  /** The far side has read some of what was sent. */
   written(): void {
     if (!this.#full || this.#to === null || this.#to.waiting > freeBytes) return
     this.#full = false
     this.#read()
   }
 
-  /** Calls back when all that came before has gone on. */
+  /** Calls back when everything received before has been passed on. */
   end(then: () => void): void {
     this.#end = then
     if (!this.#busy) this.#finish()
   }
 
-  /** Nothing more passes, and nobody is called back. */
+  /** Passes nothing more, and does not call back. */
   cut(): void {
     this.#cut = true
     this.#waiting = []

@@ -15,27 +15,27 @@ import { SocketTurns } from './socket-turns.ts'
 interface ClientSide {
   end(reason: Fault): void
   reject(reason: Fault, streamId?: string): void
-  /** What goes out before the frame that is being read. */
+  /** Sends bytes before the frame that is being read. */
   sendBefore(bytes: Buffer): void
 }
 
-/** So many of a provider's error frames stand on the record. */
+/** How many of a provider's error frames are recorded. */
 const errorsKept = 5
-/** So many of a connection's objects are remembered; whatever is older is looked up. */
+/** How many of a connection's objects are remembered. Older ones are looked up. */
 const objectsKept = 1000
 
-/** What comes from the provider: passed as it is, and read beside it. */
+/** Frames from the provider: passed unchanged, and read on the way. */
 export class FramesDown {
   readonly turns: SocketTurns
   readonly #call: Call
   readonly #reader: SocketReader
-  /** Made on this connection: who names one of them here need not be looked up, nor could be where the provider stores none. */
+  /** Objects created on this connection. Naming one here needs no look-up, and the provider may not even store it. */
   readonly #made = new Set<string>()
   #provider: OpenedProvider | null = null
   #errors = 0
-  /** What the provider said last of an error. */
+  /** The provider's last error. */
   error: RequestEnd['error'] = null
-  /** What content rules do with it; null: none look at it. */
+  /** Content rules for these frames; null: none apply. */
   content: SocketContent | null = null
 
   constructor(call: Call, reader: SocketReader) {
@@ -66,7 +66,7 @@ export class FramesDown {
     if (provider === null) return frame
     const refused = this.turns.follow(provider, error !== null)
     if (refused !== null) {
-      // The provider has begun it, or writes more than the budgets have room for: only the end of the connection keeps it from that.
+      // The provider has started the response, or writes more than the budgets allow: only closing the connection stops it.
       bridge.end(refused)
       return null
     }
@@ -87,7 +87,7 @@ export class FramesDown {
     return null
   }
 
-  /** Before the client can name it. */
+  /** Called before the client can name the object. */
   async #journal(made: readonly ObjectName[], provider: OpenedProvider): Promise<void> {
     if (made.length === 0) return
     const entry = objectsEntry({ ...provider, call: this.#call }, { made: [...made], forgotten: [] })

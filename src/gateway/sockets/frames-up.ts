@@ -23,15 +23,15 @@ import { type OpenedProvider, openProvider } from './open-provider.ts'
 const none: readonly ObjectName[] = []
 const socketContent = loadOnce(() => import('../content/socket-content.ts'))
 
-/** A change of a frame: a model's name, as the provider knows it. */
+/** A change to a frame: the provider's name for a model. */
 interface Rename {
   model: NamedModel
   to: string
 }
 
 /**
- * What comes from the client. Nearly all of it is scanned and no more; a frame that names a model or an object is looked at like a
- * request: may the key use it, is it the caller's, does it live where this connection leads?
+ * Frames from the client. Most are only scanned. One that names a model or an object is checked like a request: may the key use it, does
+ * the caller own it, does this connection lead to it?
  */
 export class FramesUp {
   readonly #call: Call
@@ -65,13 +65,13 @@ export class FramesUp {
     return policies === null ? this.#admit(ask, frame, bridge) : this.#inspect(policies, ask, frame, bridge)
   }
 
-  /** As they are now; null: none look at this connection, and none have. */
+  /** The content policies as they are now; null: none apply to this connection, and none have. */
   #contentPolicies(): readonly ContentPolicy[] | null {
     if (this.#socket.isHttpInFrames !== true) return null
     return this.#call.policy.content ?? (this.#down.content === null ? null : [])
   }
 
-  /** A refused prompt ends no connection, also where no provider has been asked yet. */
+  /** A refused prompt does not end the connection, even before a provider has been asked. */
   async #inspect(
     policies: readonly ContentPolicy[],
     ask: FrameAsk | null,
@@ -96,7 +96,7 @@ export class FramesUp {
     return await this.#admit(again, { ...frame, bytes }, bridge)
   }
 
-  /** It is a request all the same, of which no provider hears. */
+  /** It counts as a request, although no provider gets it. */
   #countRefused(): Fault | null {
     const { gateway, limits, trace } = this.#call.arrival
     return takeTurn({ gateway, limits, trace, accounts: null }, 0)
@@ -113,7 +113,7 @@ export class FramesUp {
     return this.#renamed(ask, frame, provider, bridge)
   }
 
-  /** The first frame of a connection whose provider nobody knows yet. */
+  /** The first frame of a connection whose provider is not known yet. */
   async #open(ask: FrameAsk | null, frame: Frame, bridge: Bridge): Promise<Frame | null> {
     const model = ask?.model?.name ?? this.#call.inspection.model
     if (ask === null || !ask.opens || model === null)
@@ -155,21 +155,21 @@ export class FramesUp {
     return this.#renamed(ask, frame, provider, bridge)
   }
 
-  /** The lane's own words, as for a request; operators learn why. */
+  /** The client gets the lane's own words, as for a request; operators see why. */
   #missing(name: ObjectName, why: string, bridge: Bridge): null {
     this.#call.trace.routingSignals.push({ rule: 'object', verdict: 'deny', text: why })
     const message = `There is no ${name.type.replaceAll('_', ' ')} ${quote(name.id)} for this key.`
     return this.#reject(fault('object_not_found', message), bridge)
   }
 
-  /** Told; a connection that leads nowhere yet ends with it. */
+  /** Tells the client. A connection without a provider ends with it. */
   #reject(reason: Fault, bridge: Bridge): null {
     if (this.#provider === null) bridge.end(reason)
     else bridge.reject(reason)
     return null
   }
 
-  /** What the frame refers to and this connection has not seen made. */
+  /** The objects that the frame names and this connection has not created. */
   #unknown({ bodyOf, own }: FrameAsk, frame: Frame): readonly ObjectName[] | Fault {
     if (bodyOf === null) return none
     const found = bodyOf.endpoint.references('', frame.bytes)
@@ -185,7 +185,7 @@ export class FramesUp {
     return verdict.fault
   }
 
-  /** The frame with the models' names as the provider knows them. */
+  /** The frame with the provider's names for the models. */
   #renamed(ask: FrameAsk, frame: Frame, provider: OpenedProvider, bridge: Bridge): Frame | null {
     const { model, additionalModels } = ask
     const renames: Rename[] = []
@@ -207,7 +207,7 @@ export class FramesUp {
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }
   }
 
-  /** Of a connection that was made without a model, the first that is named is what it is for. */
+  /** A connection that was opened without a model is for the first model that a frame names. */
   #learnModel(name: string, to: string): void {
     if (this.#call.inspection.model !== null) return
     this.#call.learn({ model: name })
@@ -216,7 +216,7 @@ export class FramesUp {
     if (trace.priced !== null) trace.priced = { ...trace.priced, model: to }
   }
 
-  /** A model's name at this connection's provider; a fault where the model is not the caller's to use, or not here. */
+  /** The name of a model at this connection's provider. A fault: the caller may not use the model, or it is not available here. */
   #nameAt(name: string, main: boolean, provider: OpenedProvider): string | Fault {
     const { inspection, trace } = this.#call
     if (main && name === inspection.model) return trace.upstreamModel ?? name
@@ -226,7 +226,7 @@ export class FramesUp {
     const planned = withoutUnpriced(this.#call, found, [name])
     if (planned.fault?.code === 'policy_denied') return planned.fault
     if (planned.route !== null) return planned.candidates[0]?.upstreamModel ?? name
-    // For a part of the work a provider's own name will do: there is no choice of providers in it.
+    // For a part of the work a provider's own name is accepted: it involves no choice of provider.
     if (!main) return name
     const message = `This connection is with a provider that has no route for the model ${quote(name)}. Open another connection for it.`
     return fault('model_not_found', message, { param: 'model' })
@@ -235,7 +235,7 @@ export class FramesUp {
   #patch(bytes: Buffer, renames: readonly Rename[]): Buffer {
     const { lane, inspection, trace } = this.#call
     let patched = bytes
-    // From the end, so that what was found before stays where it was.
+    // From the end, so that earlier positions stay valid.
     for (const { model, to } of renames.toSorted((one, other) => startOf(other) - startOf(one))) {
       patched = lane.patchBody(
         patched,

@@ -4,10 +4,10 @@ import { WebSocketServer } from 'ws'
 import { type Fault, fault } from '../../core/errors.ts'
 import { HeldSocket, Peer, socketOptions } from '../../providers/socket-peer.ts'
 
-/** The one subprotocol that the vendors' SDKs ask for besides those that carry a key. */
+/** The only subprotocol that the vendors' SDKs ask for, apart from those that carry a key. */
 const protocol = 'realtime'
 
-/** What is wrong with a handshake, so that it is refused in the lane's words; null: it can be answered. Source: RFC 6455, 4.2.1. */
+/** What is wrong with a handshake, to be rejected in the lane's words; null: it is valid. Source: RFC 6455, 4.2.1. */
 export function checkHandshake({ headers }: IncomingMessage): Fault | null {
   const key = headers['sec-websocket-key']
   if (key === undefined || !/^[+/0-9A-Za-z]{22}==$/.test(key))
@@ -23,11 +23,11 @@ export function checkHandshake({ headers }: IncomingMessage): Fault | null {
 export interface SocketUpgrade {
   request: IncomingMessage
   socket: Socket
-  /** What came behind the handshake. */
+  /** Bytes that followed the handshake. */
   head: Buffer
 }
 
-/** Answers 101. `maxFrame`: bytes that a message may have. Null: nobody is there any more. */
+/** Answers 101. `maxFrame`: the largest message in bytes. Null: the client has disconnected. */
 export function acceptHandshake(upgrade: SocketUpgrade, headers: readonly string[], maxFrame: number): Peer | null {
   const server = new WebSocketServer({
     ...socketOptions,
@@ -41,7 +41,7 @@ export function acceptHandshake(upgrade: SocketUpgrade, headers: readonly string
     for (let index = 0; index + 1 < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`)
   })
   let peer: Peer | null = null
-  // Calls back within the call, or not at all.
+  // Calls back synchronously, or never.
   server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
     peer = new Peer(socket as HeldSocket, upgrade.socket)
   })

@@ -12,23 +12,23 @@ import {
   journalHeld,
   nanoOf,
   refuse,
-  refusedUncounted,
   tokensOf,
+  uncountedSignal,
 } from '../upstream/hold-budgets.ts'
 import { raise } from '../upstream/raise-budgets.ts'
 
-/** What turns of a connection have come to, whether others still run, and which models may answer in this one and in those. */
+/** What earlier turns of a connection came to, whether some are still running, and which models may answer in any of them. */
 export interface EarlierTurns {
   used: TokenUsage | null
   running: boolean
   models: readonly string[]
-  /** One of them asks for the dearer tier. */
+  /** One of them asks for the priority tier. */
   priority: boolean
 }
 
 /**
- * One more turn of a connection: what the turns before it came to, what others hold that still run, and an increment for this one.
- * Gives the output that is held for it.
+ * Holds for one more turn: what earlier turns came to, what running ones hold, and an increment for this one. Returns the output tokens
+ * held for it.
  */
 export function holdTurn(
   call: Call,
@@ -44,7 +44,7 @@ export function holdTurn(
   )
   if ('code' in dearest) return refuseUncounted(call, dearest)
   const { price } = dearest
-  // Its model was not known when it was opened.
+  // The model was not known when the connection was opened.
   const isFirst = hold.budgets.length === 0
   const own = { provider, upstreamModel: call.trace.upstreamModel ?? '' }
   const refused = isFirst ? holdFirst(call, own, Date.now()) : null
@@ -58,7 +58,7 @@ export function holdTurn(
     const raised = raise(call, hold, { usd: before.usd + turns.usd, tokens: before.tokens + turns.tokens })
     if (!('why' in raised)) {
       void journalHeld(call, hold, { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + held })
-      // Another one, since another turn has begun (`bookTurns`).
+      // A new object, because another turn has begun (`bookTurns`).
       call.openHold = { price, input, held, before }
       return output
     }
@@ -109,7 +109,7 @@ export async function bookTurns(call: Call, used: TokenUsage | null, isBusy: () 
 
 function refuseUncounted({ trace }: Call, reason: Fault): Fault {
   if (!trace.policySignals.some(({ text }) => text === reason.message))
-    trace.policySignals.push(refusedUncounted(reason))
+    trace.policySignals.push(uncountedSignal(reason))
   return reason
 }
 
@@ -117,12 +117,12 @@ const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 
 interface BesideTurn {
   before: BudgetNeed
-  /** What turns hold that still run. */
+  /** What running turns hold. */
   others: BudgetNeed
   booked: bigint
 }
 
-/** What turns before have used and was not booked yet is still held, and comes back to nobody; what others hold does. */
+/** Usage of earlier turns that is not booked yet is still part of the hold, and will not be released; what others hold will. */
 function afterTurns(refusal: BudgetRefusal, { before, others, booked }: BesideTurn): BudgetRefusal {
   const { limit, need, use, most, why } = refusal
   const used = amountOf(limit, before) - booked

@@ -14,10 +14,10 @@ import { holdBudgets } from '../upstream/hold-budgets.ts'
 import { planFor } from '../upstream/plan-call.ts'
 import { attemptAll } from '../upstream/send.ts'
 
-/** The provider's side of a connection that stands. */
+/** The provider's side of an open connection. */
 export interface OpenedProvider {
   peer: Peer
-  /** Takes account ids and the credential out of what it says in its closing frame. */
+  /** Removes account ids and the credential from the provider's closing words. */
   clean(bytes: Buffer): Buffer
   provider: LiveProvider
   credentialIndex: number
@@ -26,19 +26,19 @@ export interface OpenedProvider {
 
 export type Opened =
   | { kind: 'open'; end: OpenedProvider }
-  /** The provider's own refusal, which passes. */
+  /** The provider refused the handshake; its answer is passed on. */
   | { kind: 'refused'; answer: Answer; retryAfterMs: number | null }
   | { kind: 'failed'; fault: Fault }
   | { kind: 'gone' }
 
-/** Largest message, either way: as for bodies. */
+/** The largest message in either direction: the same limit as for bodies. */
 export function maxFrame({ gateway, policy }: Call): number {
   return maxBody(policy, gateway.settings.bodyLimit)
 }
 
 /**
- * Said before the handshake is answered: clients go over to HTTP at once then, and only after many tries where a
- * connection stands and fails. Null: some provider that the key's routes use may have this WebSocket, or none can be known yet.
+ * Rejects before the handshake is answered, so that clients switch to HTTP at once: after a connection has been opened and failed, they
+ * retry many times first. Null: some provider of the key's routes may have this WebSocket, or that cannot be known yet.
  */
 export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arrival }: Call): Fault | null {
   const { scopes } = gateway.model.configuration.routes
@@ -50,12 +50,12 @@ export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arr
     servesOperation(gateway.kinds.get(provider.kind), provider, operation) &&
     !gateway.socketGaps.isRecorded(provider.id, operation, arrival.receivedAt)
   const used = [key.environmentId, key.projectId].flatMap((id) => [...(scopes.get(id)?.providers ?? [])])
-  // Where the handshake names the model, its route says more, and so does the choice of a provider without one.
+  // If the handshake names the model, its route says more, as does the choice of a provider without one.
   if (model !== 'body' && (used.length === 0 || inspection.model === null)) return null
   return used.some(mayHave) ? null : fault('websocket_unavailable')
 }
 
-/** Plan, journal, dial: as for any call, with the handshake in the place of request and answer. */
+/** Plans, journals and connects as for any call, with the handshake in place of request and answer. */
 export async function openProvider(call: Call): Promise<Opened> {
   const planned = planFor(call)
   if (planned.fault !== null) return { kind: 'failed', fault: planned.fault }
@@ -64,7 +64,7 @@ export async function openProvider(call: Call): Promise<Opened> {
   if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
   await journalAdmitted(call)
   if (call.abort.aborted) return { kind: 'gone' }
-  // As it is after an upload: what the client took to come here is no part of the limits.
+  // As after an upload: the time that the client took so far does not count against the limits.
   call.arrival.completeAt = performance.now()
   const { bodyLimit, proxies } = call.gateway.settings
   const handshake = new Handshake(bodyLimit, versionHeaders(call), proxies)
@@ -74,7 +74,7 @@ export async function openProvider(call: Call): Promise<Opened> {
   return readHandshake(handshake, outcome)
 }
 
-/** Where the handshake names a model, the answer may be about that. */
+/** If the handshake names a model, the refusal may be about the model. */
 function recordGap({ leg, gated }: Answer): void {
   const { call, match, provider } = leg
   if (match.endpoint.model !== 'body') return
@@ -89,7 +89,7 @@ function readHandshake(handshake: Handshake, outcome: Attempted<Answer>): Opened
   const { answer, retryAfterMs } = outcome
   const { peer } = handshake
   if (peer === null && answer.error !== null) return { kind: 'refused', answer, retryAfterMs }
-  // Where it stands, the limits were the handshake's.
+  // Once it is open, the time limits of the handshake no longer apply.
   answer.upstream.abort()
   const { leg, gated } = answer
   if (peer === null) {
@@ -101,7 +101,7 @@ function readHandshake(handshake: Handshake, outcome: Attempted<Answer>): Opened
   return { kind: 'open', end: { peer, clean, provider, credentialIndex, headers: gated.head.headers } }
 }
 
-/** A browser has no headers to say which version it means, and offers it as a subprotocol. */
+/** Browsers cannot set headers, so they name the API version in a subprotocol. */
 function versionHeaders(call: Call): string[] {
   const offered = call.header('sec-websocket-protocol')?.split(',') ?? []
   return offered.some((each) => each.trim() === 'openai-beta.realtime-v1') ? ['openai-beta', 'realtime=v1'] : []

@@ -3,24 +3,24 @@ import { Deadline, type Deadlines } from '../thread/deadlines.ts'
 
 const ownPing = Buffer.from('spgw')
 
-/** One side's signs of life. */
+/** Whether one side of a connection is alive. */
 export class LivePeer {
   readonly peer: Peer
   lastSign = performance.now()
-  /** When it was asked for one; null: not since the last. */
+  /** When it was pinged; null: not since it last showed activity. */
   askedAt: number | null = null
 
   constructor(peer: Peer) {
     this.peer = peer
   }
 
-  /** Something came from it, or it took something. */
+  /** Something arrived from it, or it read something. */
   sign(): void {
     this.lastSign = performance.now()
     this.askedAt = null
   }
 
-  /** Once a silence. */
+  /** Pings it once per period of silence. */
   ask(): void {
     if (this.askedAt !== null) return
     this.askedAt = performance.now()
@@ -33,8 +33,8 @@ export class LivePeer {
 }
 
 /**
- * The one limit of a connection: a side from which nothing comes within it, not even the answer to a ping, is gone. Who
- * has nothing to say may be silent for ever.
+ * The only time limit of a connection: a side that sends nothing within it, not even a pong, is gone. A side with nothing to say may stay
+ * silent forever.
  */
 export function watchPeers(
   deadlines: Deadlines,
@@ -47,7 +47,7 @@ export function watchPeers(
     let next = now + limitMs / 2
     for (const live of peers()) {
       if (live.peer.paused) live.sign()
-      // Not by its silence alone: whoever was not asked, since this process was not run meanwhile, could not answer.
+      // Silence alone is not enough: a side that was not pinged, because this process was suspended, could not answer.
       if (live.askedAt !== null && now - live.askedAt >= limitMs / 2) return onDead(live)
       if (now - live.lastSign >= limitMs / 2) live.ask()
       next = Math.min(next, (live.askedAt ?? live.lastSign) + limitMs / 2)

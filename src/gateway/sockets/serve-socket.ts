@@ -21,9 +21,9 @@ import { acceptHandshake, checkHandshake, type SocketUpgrade } from './handshake
 import { maxFrame, type OpenedProvider, openProvider, rejectWithoutSocket } from './open-provider.ts'
 
 /**
- * The story of one WebSocket: identify → admit → plan → dial → answer 101 → pass frames → settle. Until the 101 it is rejected like
- * any request. Where the first frame names the model the client gets its 101 before there is a provider, and is told of what
- * fails then by the protocol's own means.
+ * Serves one WebSocket: identify → admit → plan → connect → answer 101 → pass frames → settle. Until the 101 it is rejected like any
+ * request. If the first frame names the model, the client gets its 101 before there is a provider, and later failures are sent by means of
+ * the protocol.
  */
 export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Promise<void> {
   const caller = identify(arrival)
@@ -63,10 +63,10 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   }
 }
 
-/** No content rule looks at them. A fault: a policy denies that. */
+/** No content rule reads these frames. A fault: a policy denies that. */
 function noteFrames({ trace }: Arrival, policies: readonly ContentPolicy[]): Fault | null {
   const noted = contentSides.map((side) =>
-    noteUnseen(trace, policies, side, 'the frames of a WebSocket are not looked at'),
+    noteUnseen(trace, policies, side, 'the frames of a WebSocket are not checked'),
   )
   return noted.find((fault) => fault !== null) ?? null
 }
@@ -111,7 +111,7 @@ function accept(call: Call, upgrade: SocketUpgrade, provider: OpenedProvider | n
   return acceptHandshake(upgrade, [...passed, ...arrival.ownHeaders()], maxFrame(call))
 }
 
-/** The handshake itself is between each two sides. */
+/** Without the headers of the handshake itself, which each side negotiates separately. */
 function withoutHandshake(headers: readonly string[]): string[] {
   return headers.filter((_text, index) => !headers[index - (index % 2)]?.startsWith('sec-websocket-'))
 }

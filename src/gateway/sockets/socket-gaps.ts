@@ -1,11 +1,11 @@
-/** After so long a provider may have learned it: its next handshake shows. */
+/** After this time the provider may have gained the WebSocket: its next handshake shows. */
 const keptMs = 10 * 60_000
-/** How servers answer a handshake at a path where they have no WebSocket. */
+/** Statuses with which servers answer a handshake at a path where they have no WebSocket. */
 const gapStatuses = new Set([403, 404, 405, 426, 501])
 
 /**
- * Which providers answered a handshake as servers do that have no such WebSocket. Of a server that no preset names, only
- * a handshake shows it. An entry for each provider and operation: they are few.
+ * Providers that answered a handshake as servers do that do not have this WebSocket. Without a preset only a handshake shows it. One entry
+ * for each provider and operation, so there are few.
  */
 export class SocketGaps {
   readonly #until = new Map<string, number>()

@@ -17,30 +17,30 @@ import type { OpenedProvider } from './open-provider.ts'
 
 interface RunningTurn {
   input: number
-  /** Tokens that were held for it at first. */
+  /** Output tokens held at its beginning. */
   output: number
   begun: boolean
   reported: boolean
-  /** That may answer, the one that is asked first. */
+  /** Models that may answer, the preferred one first. */
   models: readonly string[]
   priority: boolean
 }
 
 /**
- * The turns of a connection: admitted one by one, held while they run, and charged what they report, or what their frames say where
- * they report nothing or are cut.
+ * The turns of a connection: each is admitted, holds while it runs, and is charged what it reports, or what its frames say if it reports
+ * nothing or is cut.
  */
 export class SocketTurns {
   readonly #call: Call
   readonly #reader: SocketReader
   #running: RunningTurn[] = []
-  /** Admitted, but refused by the provider; should they begin all the same, they count no second time. */
+  /** Admitted turns that the provider refused. If one begins after all, it does not count twice. */
   #refused = 0
-  /** Tokens that have come of all that run, and that no report has counted. */
+  /** Tokens received for running turns that no report has counted yet. */
   #written = 0
-  /** Of a turn that has ended without a report, which may still come. */
+  /** A turn that ended without a report, which may still come. */
   #unreported: { tokens: TokenUsage; model: string | null } | null = null
-  /** What the client has sent for a turn that the provider begins by itself. */
+  /** Client input for a turn that the provider will begin by itself. */
   #heard = 0
   #reports = false
   #tokens: TokenUsage | null = null
@@ -51,7 +51,7 @@ export class SocketTurns {
     this.#reader = reader
   }
 
-  /** What all came to until now. */
+  /** The total of all turns so far. */
   tokens(): TokenUsage | null {
     return this.#tokens
   }
@@ -64,22 +64,22 @@ export class SocketTurns {
     return this.#running.length > 0 || this.#reader.busy()
   }
 
-  /** Whether one was asked for and has not begun. */
+  /** Whether a turn was requested and has not begun. */
   get asked(): boolean {
     return this.#running.some(({ begun }) => !begun)
   }
 
-  /** A frame of the client, on its way up. */
+  /** A client's frame, on its way up. */
   hear(frame: Buffer): void {
     this.#heard += this.#reader.inputOf?.(frame) ?? 0
   }
 
-  /** The client asks for one of one of these models; none: the connection's own. Null: it may begin. */
+  /** The client asks for a turn by one of these models; none: the connection's own. Null: it may begin. */
   ask(provider: OpenedProvider, frame: Buffer, models: readonly string[]): Fault | null {
     return this.#admit(provider, promptBytes(frame), false, { models, priority: asksPriority(frame) })
   }
 
-  /** The frame that the reader has read last. `failed`: it tells of an error. */
+  /** The frame that the reader has just read. `failed`: it reports an error. */
   follow(provider: OpenedProvider, failed: boolean): Fault | null {
     const { step, turn, written, beside } = this.#reader
     this.#written += written
@@ -91,9 +91,9 @@ export class SocketTurns {
     return written === 0 ? null : extendHold(this.#call, this.#written)
   }
 
-  /** Nothing more comes. `asked`: what was sent and has not begun may be billed all the same. */
+  /** The connection ends. `asked`: a turn that was sent but has not begun may be billed all the same. */
   cut(asked: boolean): void {
-    // A provider that reports its turns counts no sound to which it has not answered.
+    // A provider that reports its turns does not count sound that it has not answered.
     const unheard = asked && !this.#reports ? this.#takeHeard() : 0
     const { length } = this.#running
     const turns = this.#running.splice(0).filter(({ begun }) => begun || asked)
@@ -104,7 +104,7 @@ export class SocketTurns {
     this.#charge({ tokens: estimatedTokens(input, this.#written), detail: null }, turns[0]?.models[0] ?? null)
   }
 
-  /** One that the client has not asked for, since the provider hears when it is its turn, is admitted when it begins. */
+  /** Admits a turn that the client did not ask for: the provider decides when to answer speech, so the turn is admitted when it begins. */
   #begin(provider: OpenedProvider): Fault | null {
     const next = this.#running.find(({ begun }) => !begun)
     if (next !== undefined) {
@@ -125,7 +125,7 @@ export class SocketTurns {
   #admit(provider: OpenedProvider, bytes: number | null, begun: boolean, asked = unasked): Fault | null {
     this.#chargeUnreported()
     const models = asked.models.length === 0 ? [this.#call.trace.upstreamModel ?? ''] : asked.models
-    // What is held for those that run beside it has one price with it.
+    // Turns that run at the same time are held at one price.
     const each = [...models, ...this.#running.flatMap((turn) => turn.models)]
     const priority = asked.priority || this.#running.some((turn) => turn.priority)
     const earlier = { used: this.tokens(), running: this.#running.length > 0, models: [...new Set(each)], priority }
@@ -166,7 +166,7 @@ export class SocketTurns {
     const [ended] = this.#running.splice(at, 1)
     if (ended !== undefined) this.#letGo(ended)
     const input = failed ? 0 : (ended?.input ?? 0)
-    // An error has used nothing but what was written before it.
+    // A failed turn used only what was written before the error.
     if (!reported && ended?.reported !== true && input + this.#written > 0) {
       const tokens = estimatedTokens(ended?.input ?? 0, this.#written)
       this.#unreported = { tokens, model: ended?.models[0] ?? null }
@@ -185,7 +185,7 @@ export class SocketTurns {
     this.#refused++
   }
 
-  /** Those that run beside it hold so much less. */
+  /** The other running turns hold that much less. */
   #letGo({ input, output }: RunningTurn): void {
     const { openHold } = this.#call
     if (openHold === null) return
@@ -206,11 +206,11 @@ export class SocketTurns {
     this.#detail = addUsageDetail(this.#detail, turn.detail)
     chargeTurn(this.#call, turn, model)
     const { trace } = this.#call
-    // What another model than the record's has used cannot be priced again.
+    // The usage of another model than the record's cannot be repriced later.
     if ((model ?? trace.upstreamModel) !== trace.upstreamModel) trace.noteOnce(...severalModels)
   }
 
-  /** Of what is asked the input counts already. */
+  /** The input of a requested turn counts from the beginning. */
   #correct(): void {
     const input = this.#running.reduce((sum, turn) => sum + turn.input, 0)
     correctTurns(this.#call.arrival, addUsage(this.#tokens, input === 0 ? null : estimatedTokens(input, 0)))
@@ -220,7 +220,7 @@ export class SocketTurns {
 /** A turn that the provider begins by itself. */
 const unasked: Pick<RunningTurn, 'models' | 'priority'> = { models: [], priority: false }
 
-/** Of the models that may have answered, the one that says it has; else the one that was asked. */
+/** The model that the answer names, if it may have answered; else the requested one. */
 function nameTurn({ trace }: Call, models: readonly string[], answered: string | undefined): string | null {
   const [asked = ''] = models
   return (answered === undefined ? null : nameFallback(trace, asked, answered, models)) ?? asked

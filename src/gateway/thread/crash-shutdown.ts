@@ -6,16 +6,18 @@ import { threadFault } from '../server.ts'
 import { closeBehind, closeQuiet, type Pause, waitWhile } from './drain.ts'
 import type { Traffic } from './traffic.ts'
 
-/** Until what is open has ended by itself; the rest is then forced. */
+/** Time for open requests to end normally; after that they are forced. */
 const wordsMs = 500
-/** For what was forced to reach its client, and for what was taken in last to be asked and refused: on a busy machine neither is at once. */
+/**
+ * Time for forced ends to reach their clients, and for the last connections to be read and refused: on a busy machine neither is immediate.
+ */
 const lastMs = 1000
 
 /**
- * A thread that must end: new connections go to the others, what is open ends in the lane's error and is recorded, and
- * what cannot be told so is recorded all the same. Counts on as little as it can: the fault may have hit anything.
- * `successor`: no other thread listens, so until this resolves connections are taken on, and refused in words. However long
- * that takes: on a machine that is busy enough a thread starts in many seconds.
+ * Ends a thread after an uncaught error. New connections go to other threads. Open requests end with the lane's error and are recorded;
+ * those that cannot be told are recorded all the same. It relies on as little as possible, since the fault may have affected anything.
+ * `successor`: no other thread is listening, so until this resolves, connections are accepted and refused with an error. On a busy machine
+ * starting a thread can take many seconds.
  */
 export async function shutDownAfterCrash(
   traffic: Traffic,
@@ -27,7 +29,7 @@ export async function shutDownAfterCrash(
     await endOpen(traffic)
     await successor
   }
-  // No answer meanwhile. Nor is anything begun: a second fault would cut all that has been taken in.
+  // Nothing is answered or begun in the meantime: a second fault would cut every accepted connection.
   traffic.gateway.crashing = false
   const { closed, begin } = await pause()
   const ended = endOpen(traffic)
@@ -41,7 +43,7 @@ export async function shutDownAfterCrash(
   server.closeAllConnections()
 }
 
-/** From now on whatever comes is refused at once. */
+/** From now on every new request is refused at once. */
 async function endOpen(traffic: Traffic): Promise<void> {
   traffic.gateway.crashing = true
   traffic.gateway.draining = true
@@ -53,8 +55,8 @@ async function endOpen(traffic: Traffic): Promise<void> {
 }
 
 /**
- * A connection that is kept for a request to come is closed at once: its client opens the next one to another thread.
- * One on which nothing has come yet has its first request on the way (Node's own closing of idle connections closes it too).
+ * Closes idle connections: their clients connect to another thread next. A new connection has its first request on the way, and Node's own
+ * closing of idle connections would close it too.
  */
 function closeKept({ connections }: Traffic, open: readonly Arrival[]): void {
   const busy = new Set(open.map(({ request }) => request.socket))
@@ -70,11 +72,11 @@ function end(arrival: Arrival): void {
   arrival.abort.abort(threadFault())
 }
 
-/** Its own way to its end has not led there: it waits for a body, or the fault has hit it. */
+/** Its normal end has not worked: it waits for a body, or the fault has affected it. */
 function force(arrival: Arrival): void {
   const { response, reply } = arrival
   const reason = threadFault()
-  // A head that is another's than the lane's error: its bytes cannot be taken back.
+  // The head is not the lane's error, and bytes that were sent cannot be taken back.
   const forced = response.headersSent && !reply.opened ? settle(arrival, endOfFault(reason)) : reject(arrival, reason)
   forced.catch(() => response.destroy())
 }
@@ -83,6 +85,6 @@ function attempt(act: () => void): void {
   try {
     act()
   } catch {
-    // The next ones may still be well; this one is forced, or closed with its connection.
+    // The next requests may still be intact; this one is forced, or ends with its connection.
   }
 }

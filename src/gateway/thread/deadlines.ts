@@ -13,7 +13,7 @@ const stalledMs = 500
 
 export class Deadline implements ListMember {
   place = -1
-  /** On the monotonic clock (`performance.now()`); Infinity is off. */
+  /** On the monotonic clock (`performance.now()`); Infinity: off. */
   at = Number.POSITIVE_INFINITY
   readonly fire: () => void
 
@@ -80,7 +80,7 @@ export type LimitName = 'total' | 'first_byte' | 'between_chunks'
 export interface CallLimitsOptions {
   deadlines: Deadlines
   limits: TimeLimits
-  /** Monotonic moment at which the answer must be complete, over all attempts. For an upload it counts once the body has been sent. */
+  /** Monotonic time by which the answer must be complete, over all attempts. For an upload it starts once the body has been sent. */
   totalAt: number
   /** The request's body is sent as a stream, which keeps its own time limits until `bodySent`. */
   uploading: boolean
@@ -114,7 +114,7 @@ export class CallLimits {
     deadlines.add(this.#deadline)
   }
 
-  /** A download may take as long as it likes, while bytes keep coming. */
+  /** Whether a download may take as long as it likes while bytes keep coming. */
   get hasNoTotal(): boolean {
     return this.#totalAt === Number.POSITIVE_INFINITY
   }
@@ -123,7 +123,7 @@ export class CallLimits {
     this.#totalAt = Number.POSITIVE_INFINITY
   }
 
-  /** The last byte of an upload has been sent: from here on the limits of an answer apply. */
+  /** The last byte of an upload has been sent: from now on the answer's limits apply. */
   bodySent(): void {
     this.#uploading = false
     this.#totalAt = performance.now() + this.#limits.total
@@ -147,12 +147,12 @@ export class CallLimits {
     if (!this.#uploading) this.#deadline.at = Math.min(this.#totalAt, performance.now() + this.#phaseMs)
   }
 
-  /** The provider does not count as silent while the client is slow. Without a total limit the client must read something in time. */
+  /** The provider is not silent while the client is slow. Without a total limit the client must read something in time. */
   waitForClient(): void {
     this.#deadline.at = this.hasNoTotal ? performance.now() + this.#limits.betweenChunks : this.#totalAt
   }
 
-  /** The limit that has passed, and how long it was. */
+  /** The limit that was exceeded, and its length. */
   exceeded(): { name: LimitName; ms: number } {
     if (performance.now() >= this.#totalAt) return { name: 'total', ms: this.#limits.total }
     if (this.#phase === 'first_byte') return { name: 'first_byte', ms: this.#limits.firstByte }
@@ -164,14 +164,14 @@ export class CallLimits {
   }
 }
 
-/** A member of a list knows its own place in it. */
+/** A member of a list that knows its own index. */
 export interface ListMember {
   /** -1 while it is in no list. */
   place: number
 }
 
 /**
- * An unordered list for members that are added and removed all the time. A `Set` copies its table over and over under that use, and old
+ * An unordered list whose members are added and removed constantly. Under that use a `Set` copies its table again and again, and old
  * tables, once promoted, keep everything that was ever in them alive until the next full collection (measured: a fifth of what was
  * allocated survived, and the collector took 30% of the time).
  */
@@ -198,7 +198,7 @@ export class LiveList<Item extends ListMember> {
     item.place = -1
   }
 
-  /** A copy: the list may change while the caller goes through it. */
+  /** A copy, since the list may change while the caller iterates. */
   all(): Item[] {
     return this.#items.slice()
   }

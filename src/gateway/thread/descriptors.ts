@@ -5,31 +5,31 @@ import type { Socket } from 'node:net'
 const lookEveryMs = 1000
 const smallestReserve = 32
 const largestReserve = 256
-/** Heads that one address may leave unfinished on one thread, at most. */
+/** Incomplete heads that one address may have on one thread. */
 const mostHalfOpen = 256
 const fewestHalfOpen = 8
-/** So long what was seen says how many are in use: a burst of requests opens its connections to providers within one turn. */
+/** How long an observed number stays valid: a burst of requests opens its connections to providers within one turn. */
 const freshMs = 1000
 
 /**
- * The process's file descriptors. The last of them are kept: for answering clients that nothing else can be done for, for the journal,
- * and for operators. The system gives out the lowest number that is free, so that a number of a socket says how many are in use.
+ * The process's file descriptors. The last ones are reserved for answering clients that cannot be served, for the journal, and for
+ * operators. The system always assigns the lowest free number, so a socket's number shows how many are in use.
  */
 export class Descriptors {
   #limit = Number.POSITIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** The last number that this thread was given, and when. */
+  /** The last number that this thread got, and when. */
   #seen = 0
   #seenAt = Number.NEGATIVE_INFINITY
   #opening = 0
 
-  /** Whether it took one of the last, which are kept. False where that cannot be told. */
+  /** Whether the socket took one of the reserved descriptors. False if that cannot be told. */
   isScarce(socket: Socket): boolean {
     const number = this.#look(socket)
     return number !== null && number >= this.#currentLimit - reserveOf(this.#currentLimit)
   }
 
-  /** Before a connection to a provider is opened: false where that would take one of the last. Else `opened` follows. */
+  /** Called before a connection to a provider is opened. False: it would take a reserved descriptor. Otherwise `opened` must follow. */
   open(): boolean {
     const limit = this.#currentLimit
     const isFresh = performance.now() - this.#seenAt < freshMs
@@ -38,17 +38,17 @@ export class Descriptors {
     return true
   }
 
-  /** It has been opened, or could not be. */
+  /** The connection was opened, or failed. */
   opened(): void {
     this.#opening--
   }
 
-  /** Answers at once, within the turn that accepted the connection, where half of the reserve is gone. `plain`: no TLS comes first. */
+  /** Answers in the turn that accepted the connection, if half of the reserve is used up. `plain`: without TLS. */
   refuseLast(socket: Socket, plain: boolean): boolean {
     const number = this.#look(socket)
     const limit = this.#currentLimit
     if (number === null || number < limit - reserveOf(limit) / 2) return false
-    // With bytes unread the connection would be reset. None of them may have come yet, or its client may be gone.
+    // Unread bytes would reset the connection. They may not have arrived yet, or the client may be gone.
     if (plain) {
       attempt(() => readSync(number, scratch))
       attempt(() => writeSync(number, lastAnswer))
@@ -66,7 +66,7 @@ export class Descriptors {
     return number
   }
 
-  /** Connections of one address whose request has not come whole. */
+  /** Connections of one address whose first request is incomplete. */
   get mostHalfOpen(): number {
     return Math.min(mostHalfOpen, Math.max(fewestHalfOpen, Math.floor(this.#currentLimit / 16)))
   }
@@ -89,7 +89,7 @@ const lastBody = JSON.stringify({
     code: 'overloaded',
   },
 })
-/** Before anything of the request is read: in the shape that every SDK family reads, without an id. */
+/** Sent before the request is read, so in a form that every SDK family reads, and without an id. */
 const lastAnswer = [
   'HTTP/1.1 503 Service Unavailable',
   'content-type: application/json',
@@ -114,13 +114,13 @@ function reserveOf(limit: number): number {
   return Math.min(largestReserve, Math.max(smallestReserve, Math.floor(limit / 8)))
 }
 
-/** Of the process; null: nobody knows. */
+/** The process's limit; null: unknown. */
 export function readDescriptorLimit(): number | null {
   try {
     const line = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return line === undefined ? Number.POSITIVE_INFINITY : Number(line)
   } catch {
-    // Not on Linux, or none is left to read it with.
+    // Not on Linux, or no descriptor is left to read it with.
     return null
   }
 }

@@ -8,8 +8,8 @@ import type { Deadlines } from './deadlines.ts'
 import type { Traffic } from './traffic.ts'
 
 /**
- * A request may be on its way on an idle connection, and closing the connection would lose it. So only connections that were silent for
- * this long are closed; a request that comes before is answered, and the answer says that the connection closes.
+ * A request may be on its way on an idle connection, and closing that connection would lose it. So only connections that were silent for
+ * this long are closed. A request that arrives before is answered, and its answer says that the connection closes.
  */
 const quietMs = 500
 /** Time for requests that were ended at the limit to be recorded and to reach their clients. */
@@ -21,12 +21,12 @@ const lookMs = 20
 export interface Pause {
   /** Resolves when no connection is left. */
   closed: Promise<void>
-  /** Lets the requests begin that have arrived since. */
+  /** Lets the requests begin that have arrived in the meantime. */
   begin(): void
 }
 
 /**
- * New connections are refused when this resolves. Requests that arrive meanwhile wait: a client with an answer may connect anew at once, to
+ * Resolves once new connections are refused. Requests that arrive meanwhile wait: a client that got its answer could reconnect at once, to
  * a listener that is about to close.
  */
 export async function pauseNew(traffic: Traffic, server: Server): Promise<Pause> {
@@ -39,7 +39,7 @@ export async function pauseNew(traffic: Traffic, server: Server): Promise<Pause>
 export async function drain(traffic: Traffic, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {
   const { gateway, requests } = traffic
   gateway.draining = true
-  // Nobody waits for them.
+  // Nobody waits for shadow requests.
   for (const abort of gateway.shadows) abort.abort(stopping())
   for (const { response, abort } of requests.all()) {
     if (!response.headersSent) response.shouldKeepAlive = false
@@ -55,7 +55,7 @@ export async function drain(traffic: Traffic, server: Server, closed: Promise<vo
   await waitWhile(() => requests.size > 0 || gateway.shadows.size > 0, settleMs)
 }
 
-/** Waits at most that long, counted in pauses, so that time in which the process was suspended does not count. */
+/** Waits at most this long. Counts pauses, so that time during which the process was suspended does not count. */
 export async function waitWhile(isSo: () => boolean, milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0 && isSo(); left -= lookMs) await wait(lookMs)
 }
@@ -64,7 +64,7 @@ export async function waitWhile(isSo: () => boolean, milliseconds: number): Prom
 export function closeQuiet(traffic: Traffic): () => void {
   let unused = listUnused(traffic)
   const check = () => (unused = closeUnused(traffic, unused))
-  // After this turn's reads: else a connection whose data came during a stall would still count as silent.
+  // After this turn's reads: otherwise a connection whose data came during a stall would still count as silent.
   const quiet = setInterval(() => setImmediate(check), quietMs)
   return () => clearInterval(quiet)
 }
@@ -79,7 +79,7 @@ function listUnused({ requests, connections }: Traffic): Unused {
   return new Map(free.map(({ socket }) => [socket, socket.bytesRead]))
 }
 
-/** Closes the connections that were idle before and still are. Returns those that are idle now. */
+/** Closes the connections that were idle at the last check and still are. Returns those that are idle now. */
 function closeUnused(traffic: Traffic, before: Unused): Unused {
   const now = listUnused(traffic)
   for (const [socket, bytes] of now) if (before.get(socket) === bytes) socket.destroy()
@@ -90,7 +90,7 @@ function stopping() {
   return fault('overloaded', 'The gateway stopped before this request had ended. Send it again.')
 }
 
-/** Makes this answer the last on its connection, and says so in its head if that is not written yet. */
+/** Makes this answer the last one on its connection, and says so in its head if the head is not sent yet. */
 export function closeBehind({ request, response }: Arrival): void {
   if (!response.headersSent) response.shouldKeepAlive = false
   else response.once('close', () => request.socket.end())

@@ -1,6 +1,6 @@
 import type { ConfigurationSnapshot } from '../../store/configuration/snapshot.ts'
 
-/** Before the first has been published. */
+/** Used before the first configuration is published. */
 export const emptyConfiguration: ConfigurationSnapshot = {
   version: 0,
   providers: [],

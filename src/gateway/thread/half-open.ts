@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** So long a connection is left alone. A burst, of a proxy too, is taken in at once and read afterwards. */
+/** A new connection is left alone for this long. A burst, also one from a proxy, is accepted at once and read afterwards. */
 const graceMs = 1000
 
 interface HalfOpen {
@@ -9,8 +9,8 @@ interface HalfOpen {
 }
 
 /**
- * Connections whose first request has not come whole yet, by address. Of one address so many are kept; one more ends the oldest, which had
- * the most time for its head, unless that is as new as a burst: whoever opens connections and sends nothing takes the room of nobody else.
+ * Connections whose first request is incomplete, by address. Each address may have a limited number: one more ends the oldest, unless that
+ * is as new as a burst. A client that opens connections and sends nothing only takes its own address's share.
  */
 export class HalfOpenConnections {
   /** How many there are. */
@@ -29,12 +29,12 @@ export class HalfOpenConnections {
     socket.once('close', () => this.#forget(address, port))
   }
 
-  /** Its request has come. `socket` may be the TLS socket on it. */
+  /** Its first request is complete. `socket` may be the TLS socket on top of it. */
   remove({ remoteAddress, remotePort }: Socket): void {
     if (remoteAddress !== undefined && remotePort !== undefined) this.#forget(remoteAddress, remotePort)
   }
 
-  /** Two for each that comes, so that what a burst left behind is worked off. */
+  /** Two for each new connection, so that the rest of a burst is worked off. */
   #end(address: string, open: Map<number, HalfOpen>, now: number): void {
     let left = 2
     for (const [port, { socket, since }] of open) {

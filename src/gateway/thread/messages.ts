@@ -10,7 +10,7 @@ import type { JournalPlace } from '../journal/journal.ts'
 /** What a data-plane thread is started with (`workerData`). */
 export interface ThreadStart {
   settings: GatewaySettings
-  /** null: the listener speaks plain HTTP, for the life of the thread. */
+  /** null: the listener speaks plain HTTP for the life of the thread. */
   certificate: ServerCertificate | null
   journal: JournalPlace
   healthMemory: SharedArrayBuffer
@@ -24,32 +24,32 @@ export interface ThreadStart {
   column: number
 }
 
-/** Clear text, since only plain data crosses threads: it goes from here to the listener and nowhere else. */
+/** In clear text, since only plain data crosses threads. It goes to the listener and nowhere else. */
 export interface ServerCertificate {
   /** PEM. */
   cert: string
   key: string
-  /** 48 random bytes, the same in all threads: a client may resume with another thread than it began with. */
+  /** 48 random bytes, the same in all threads: a client may resume a TLS session with another thread. */
   ticketKeys: Uint8Array
 }
 
 export type ToThread =
-  /** `patternScript`: of the engine for patterns, where content rules have any; null from the sources. */
+  /** `patternScript`: the engine for patterns, if content rules use patterns; null when running from sources. */
   | { type: 'configuration'; snapshot: ConfigurationSnapshot; patternScript: string | null }
   | { type: 'keys'; delta: KeyDelta }
   | { type: 'prices'; prices: SnapshotPrices }
-  /** For what begins from now on; `certificate` null leaves the one in use. */
+  /** Applies to new requests; `certificate` null keeps the present one. */
   | { type: 'settings'; version: number; settings: GatewaySettings; certificate: ServerCertificate | null }
   /** Every degraded part of the whole gateway, for `/readyz`. */
   | { type: 'degraded'; parts: readonly DegradedPart[] }
-  /** The way to the index of objects; the one before leads nowhere any more. It is transferred. */
+  /** The port to the object index; it replaces the one before, which is no longer served. It is transferred. */
   | { type: 'objects'; port: MessagePort }
-  /** Ends what is in progress for a key that was revoked; comes after the delta that revoked it. */
+  /** Ends requests in progress for a revoked key; sent after the delta that revoked it. */
   | { type: 'close-streams'; keyId: string }
   | { type: 'listen' }
-  /** To a dying thread that was the last to listen: its successor does. */
+  /** To a crashing thread that was the last one listening: its successor is listening now. */
   | { type: 'leave' }
-  /** Comes before `drain`; whoever gets only that stops listening as well. */
+  /** Sent before `drain`. A thread that gets only this one stops listening too. */
   | { type: 'stop-listening' }
   | { type: 'drain'; limitMs: number }
 
@@ -57,12 +57,12 @@ export type FromThread =
   | { type: 'started' }
   | { type: 'listening'; port: number }
   | { type: 'failed'; reason: string }
-  /** The versions that this thread serves from now on. */
+  /** The versions that this thread now serves. */
   | { type: 'has'; configuration: number; keys: number; prices: number }
   | { type: 'has-settings'; version: number }
   | { type: 'refused'; reason: string }
   | { type: 'traffic'; event: TrafficEvent }
-  /** After a fault that nobody caught: it takes no requests any more, ends those that it has, and then ends itself. */
+  /** After an uncaught error: the thread accepts no more requests, ends those that it has, then exits. */
   | { type: 'crashing'; reason: string }
   | { type: 'stopped-listening' }
   | { type: 'drained' }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** So many begin in one turn of the event loop: one chunk of a connection can hold thousands of heads. */
+/** How many begin in one turn of the event loop: one chunk of a connection can contain thousands of heads. */
 const mostPerTurn = 32
 
 interface Held {
@@ -11,8 +11,8 @@ interface Held {
 }
 
 /**
- * Requests behind others on their connection. Those that are too many for one turn begin in later ones; until then nothing more is
- * read from a connection of theirs, so that no client can make the queue long.
+ * Requests queued behind others on their connection. Those that are too many for one turn begin in later turns. Until then their connection
+ * is not read, so no client can make the queue long.
  */
 export class PipelinedRequests {
   readonly #waiting: { held: Held; begin: () => void }[] = []
@@ -46,7 +46,7 @@ export class PipelinedRequests {
   }
 }
 
-/** Node would read on with each answer that ends. */
+/** Node would resume reading after each answer. */
 function pauseConnection(socket: Socket): Held {
   const held = { socket, resume: socket.resume, waiting: 0 }
   socket.pause()

@@ -5,10 +5,10 @@ import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 
-/** What Claude Code asks, without a key, to open its connection before the first request; its provider answers it as well. */
+/** Claude Code requests these without a key to open its connection before the first call; its provider answers them too. */
 const helloPaths: readonly string[] = ['/v1/anthropic/api/hello', '/v1/api/hello', '/v1/gemini/api/hello']
 
-/** Whether a request is answered before any key, and leaves no record. */
+/** Whether a request is answered without a key, and leaves no record. */
 export function isProbe({ method, url }: { method?: string | undefined; url: string }): boolean {
   return (
     url === '/healthz' || url === '/readyz' || (helloPaths.includes(url) && (method === 'HEAD' || method === 'GET'))
@@ -16,8 +16,8 @@ export function isProbe({ method, url }: { method?: string | undefined; url: str
 }
 
 /**
- * `/healthz` (alive) and `/readyz` (can route; contract.md rule 18): answered before any key, and not recorded. A degraded
- * journal makes the gateway not ready, since the crash promise is suspended; a degraded store does not, but the body says so.
+ * `/healthz` (alive) and `/readyz` (can route; contract.md rule 18), answered without a key and not recorded. A degraded journal makes the
+ * gateway not ready, since the crash promise is suspended. A degraded store does not, but the body reports it.
  */
 export function answerProbe(arrival: Arrival): void {
   const { gateway, path } = arrival
@@ -28,7 +28,7 @@ export function answerProbe(arrival: Arrival): void {
   if (gateway.crashing) reasons.push('the thread that was asked is being replaced')
   else if (isDraining(gateway)) reasons.push('the gateway is draining')
   if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
-  // Traffic goes on without it; but nothing can be changed, and what has been will not get here.
+  // Traffic continues without the control plane, but changes to the configuration cannot arrive.
   const silent = gateway.liveness.silentSeconds
   if (silent > 0) reasons.push(`the control plane has not responded for ${silent} seconds`)
   const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
@@ -46,7 +46,7 @@ export function answerProbe(arrival: Arrival): void {
   })
 }
 
-/** It stops, or is about to. */
+/** The gateway stops, or is about to. */
 function isDraining({ draining, settings }: Gateway): boolean {
   return draining || settings.leaving
 }
@@ -56,7 +56,7 @@ function stateOf(gateway: Gateway, row: SnapshotProvider): ProviderStateName | '
   return showProviderState(row.readiness, gateway.health.view(row.slot, Date.now(), row.credentials.length)).state
 }
 
-/** Without an id: no record could be found by it. */
+/** Without a request id, since there is no record to find. */
 function send({ request, response }: Arrival, status: number, body: object): void {
   const bytes = Buffer.from(`${JSON.stringify(body)}\n`)
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length })

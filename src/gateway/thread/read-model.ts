@@ -26,15 +26,15 @@ import { emptyConfiguration } from './empty-configuration.ts'
 export interface LiveProvider {
   row: SnapshotProvider
   kind: ProviderKind
-  /** Whose prices hold; null: nobody knows. */
+  /** The vendor whose prices apply; null: unknown. */
   vendor: string | null
-  /** null: the client certificate alone says who calls. */
+  /** null: the client certificate alone authenticates. */
   credentials: readonly (Secret | null)[]
-  /** The free check would reject a wrong credential. */
+  /** Whether the free check would reject a wrong credential. */
   provesCredential: boolean
-  /** How the network is reached, by credential; null for nearly all: the usual way. */
+  /** Egress options for each credential; null: the default way, as for nearly all. */
   egress: readonly (EgressOptions | null)[] | null
-  /** What its account may be used for; null: whatever is asked. */
+  /** Limits of its account; null: none. */
   limits: readonly Limit[] | null
 }
 
@@ -46,10 +46,10 @@ export interface LiveConfiguration {
   policies: CompiledPolicies
   /** Whether any provider's account has limits. */
   limitsAccounts: boolean
-  /** Of the workspace. */
+  /** The workspace's. */
   timeZone: string
   tokens: ClientTokens
-  /** null: no policy wants bodies kept. */
+  /** null: no policy captures bodies. */
   bodyKey: BodyKey | null
 }
 
@@ -60,15 +60,15 @@ export class ReadModel {
   prices = new PriceBook([])
   pricesRevision = -1
   #keys = new Map<string, SnapshotKey>()
-  /** Whether all keys that are good are secrets of one. */
+  /** Whether all valid secrets belong to a single key. */
   hasSingleKey = true
 
-  /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
+  /** Compiles the snapshot and replaces the old one. Throws before replacing anything if the snapshot is invalid. */
   replaceConfiguration(snapshot: ConfigurationSnapshot): void {
     this.configuration = compileConfiguration(snapshot)
   }
 
-  /** Null: there is none, and only the built-in provider is free then. */
+  /** Null: no price. Only the built-in provider is free then. */
   priceOf({ row, vendor }: LiveProvider, model: string): ModelPrice | null {
     return this.prices.find({ provider: row.name, vendor, model })
   }
@@ -90,7 +90,7 @@ export class ReadModel {
     return this.#keys.get(hash)
   }
 
-  /** Slow: for the rare call that has no secret to look it up by. Of a rotated key the secret that is good for longest. */
+  /** Slow: for the rare call that has no secret to look the key up by. For a rotated key, the secret that is valid longest. */
   findKeyById(id: string): SnapshotKey | null {
     let found: SnapshotKey | null = null
     for (const key of this.#keys.values()) if (key.id === id && (found === null || outlasts(key, found))) found = key
@@ -110,7 +110,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     const opened = row.credentials.map(({ value }) => openCredential(new Secret(value)))
     const identities = opened.length === 0 ? [null] : opened.map(({ identity }) => identity)
     const egress = identities.map((identity) => egressOf(row.settings, identity))
-    // The clear text stays nowhere but inside the Secret.
+    // The clear text is kept nowhere but inside the Secret.
     providers.set(row.id, {
       row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) },
       kind,

@@ -1,24 +1,24 @@
 import type { JournalEntry } from '../../core/journal-format.ts'
 
 const perSecond = 100
-/** Addresses watched at once; beyond it all others share one, so that a flood from many addresses is bounded too. */
+/** Addresses watched at once. All others share one counter, so that a flood from many addresses is bounded too. */
 const addressLimit = 10_000
 const flushMs = 1000
 
 interface SampledAddress {
   count: number
-  /** The record that the rest of this second shares; null while each has its own. */
+  /** The record that the rest of this second's refusals share; null while each has its own. */
   sharedId: string | null
   shared: number
   lastTime: number
-  /** That there is a shared record stands in the journal. */
+  /** Resolves when the shared record is journaled. */
   announced: Promise<void>
 }
 
 /**
- * Refusals without a valid key, counted by address and second: beyond the first hundred they share one record with a
- * count, so that nobody can fill the disk (contract.md rule 16). That they share it is journaled with the first of them, so
- * that each id names it whatever happens; of their number, a death of the process costs what the last second added.
+ * Counts refusals without a valid key, by address and second. After the first hundred they share one record with a count, so that nobody
+ * can fill the disk (contract.md rule 16). The shared record is journaled with its first refusal, so that each id can be found whatever
+ * happens; if the process dies, only the last second's count is lost.
  */
 export class RefusalSampler {
   #watched = new Map<string, SampledAddress>()
@@ -29,7 +29,9 @@ export class RefusalSampler {
     this.#append = append
   }
 
-  /** null: this refusal gets a record of its own. Else it is counted on the shared one; resolves when it may be answered. */
+  /**
+   * null: this refusal gets a record of its own. Otherwise it is counted on the shared one, and may be answered when the promise resolves.
+   */
   share(address: string | null, id: string, now: number): Promise<void> | null {
     const watched = this.#find(address ?? '')
     watched.count++
@@ -40,12 +42,12 @@ export class RefusalSampler {
     }
     watched.shared++
     watched.lastTime = now
-    // Its time is that of the last that may come to it; the true one is written when the second is over.
+    // Its time is the last one that may be added; the true time is written when the second is over.
     if (watched.shared === 1) watched.announced = this.#append(repeated(watched.sharedId, 1, now + flushMs))
     return watched.announced
   }
 
-  /** Writes the counts of the second that has passed. */
+  /** Writes the counts of the past second. */
   flush(): void {
     for (const { sharedId, shared, lastTime } of this.#watched.values()) {
       if (sharedId === null || shared === 0) continue

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import { errorText } from '../../core/caught.ts'
 import type { ServerCertificate } from './messages.ts'
 
-/** Why TLS cannot be spoken with these, as OpenSSL sees it; null when it can. */
+/** Why TLS cannot be served with this certificate, as OpenSSL reports it; null: it can. */
 export function certificateProblem({ cert, key }: Pick<ServerCertificate, 'cert' | 'key'>): string | null {
   try {
     createSecureContext({ cert, key })
@@ -13,7 +13,7 @@ export function certificateProblem({ cert, key }: Pick<ServerCertificate, 'cert'
   }
 }
 
-/** The address cannot be listened on. */
+/** The gateway cannot listen on the address. */
 export class AddressTaken extends Error {
   readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
 
@@ -26,8 +26,8 @@ export class AddressTaken extends Error {
 }
 
 /**
- * Binds the port alone for a moment: `reusePort` would share it silently with whoever has it. Returns the port, chosen
- * by the system for 0. Throws `AddressTaken`.
+ * Binds the port exclusively for a moment: with `reusePort`, listening on a port that is in use would succeed silently. Returns the port,
+ * chosen by the system for 0. Throws `AddressTaken`.
  */
 export function claimPort(host: string, port: number): Promise<number> {
   const probe = createServer()

@@ -28,7 +28,7 @@ import { ReadModel } from './read-model.ts'
 import { RefusalSampler } from './refusal-sampling.ts'
 import { Traffic } from './traffic.ts'
 
-/** Entry of a data-plane thread. It owns nothing that another thread waits for. */
+/** Entry of a data-plane thread. No other thread waits for anything it owns. */
 armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const start = workerData as ThreadStart
 const port = parentPort
@@ -100,7 +100,7 @@ port.on('message', (message: ToThread) => {
   switch (message.type) {
     case 'configuration':
       return accept(() => {
-        // Before the rules: no request waits for it.
+        // Loaded before the rules arrive, so that no request waits for it.
         if (needsPatterns(message.snapshot)) gateway.patterns ??= loadPatternEngine(message.patternScript)
         gateway.model.replaceConfiguration(message.snapshot)
       })
@@ -129,7 +129,7 @@ port.on('message', (message: ToThread) => {
   }
 })
 
-/** A snapshot that does not compile is refused whole, and the old one goes on serving. */
+/** A snapshot that does not compile is rejected as a whole, and the old one stays in use. */
 function accept(apply: () => void): void {
   try {
     apply()
@@ -162,7 +162,7 @@ function listen(): void {
   })
 }
 
-/** One that belongs to no request. */
+/** A fault that belongs to no request. */
 function fault(reason: string): void {
   gateway.report({ type: 'fault', requestId: '', reason })
 }
@@ -175,7 +175,7 @@ async function pause(): Promise<Pause> {
 }
 
 async function stop(): Promise<void> {
-  // No successor comes any more. A dying thread closes its listener when it has stopped to answer.
+  // No successor will come any more. A crashing thread closes its listener itself, once it has answered everything.
   left.resolve()
   if (!faulted) void pause()
   await paused.promise
@@ -195,7 +195,10 @@ async function end(limitMs: number): Promise<void> {
   send({ type: 'drained' })
 }
 
-/** The state of the thread is unknown now: it answers its open requests with an error, then ends. A second fault ends it at once. */
+/**
+ * The thread's state is unknown after an uncaught error: it answers its open requests with an error, then ends. A second error ends it at
+ * once.
+ */
 async function crash(error: unknown): Promise<void> {
   if (faulted) process.exit(1)
   faulted = true
@@ -206,7 +209,7 @@ async function crash(error: unknown): Promise<void> {
   process.exit(1)
 }
 
-/** Where two cannot listen on one port, none waits for the other. */
+/** On platforms where two threads cannot listen on one port, none waits for the other. */
 function isLastListener(): boolean {
   if (!server.listening) return false
   gateway.counters.settle(listeners, 1, 0)

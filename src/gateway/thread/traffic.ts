@@ -9,7 +9,7 @@ export interface ClientConnection extends ListMember {
   readonly socket: Socket
 }
 
-/** What is open on one data-plane thread: for draining, and for ending a revoked key's requests. */
+/** What is open on one data-plane thread, for draining and for ending the requests of a revoked key. */
 export class Traffic {
   readonly gateway: Gateway
   readonly requests = new LiveList<Arrival>()
@@ -18,7 +18,7 @@ export class Traffic {
   readonly pipelined = new PipelinedRequests()
   /** Connections that took one of the last descriptors: each gets one answer, which says so. */
   readonly scarce = new Set<Socket>()
-  /** A request that arrives while the listener closes does not begin before this resolves. */
+  /** A request that arrives while the listener closes begins once this has resolved. */
   paused: Promise<void> | null = null
 
   constructor(gateway: Gateway) {

@@ -5,20 +5,20 @@ import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
-/** What the way of an answer back to its client needs. */
+/** What translating an answer for its client needs. */
 export interface AnswerTranslation {
   readonly client: Codec
   readonly upstream: Codec
-  /** Whether a call of the conversation has the id. */
+  /** Whether the conversation has a call with this id. */
   hasCall(id: string): boolean
-  /** What the client does not get of the answer. */
+  /** Records what the client does not get of the answer. */
   lose(name: string): void
-  /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */
+  /** Collects the model's reasoning before its calls, to be kept here; null: the client carries it itself. */
   openRecorder(leg: Leg): TurnRecorder | null
-  /** For a part of a stream that its provider may pause in; null: it does not. */
+  /** For a part of a stream that its provider may pause; null: this provider does not. */
   openBlocks(): PausedBlocks | null
-  /** The leg that asks for the rest of an answer, of which these blocks have come; null: it may not be asked for. */
+  /** The leg that asks for the rest of an answer after these blocks; null: the rest may not be requested. */
   goOn(leg: Leg, blocks: readonly string[]): Promise<Leg | null>
-  /** `leg`: of the part that has come last. `pieces`: long texts that were cut out of the answer. */
+  /** `leg`: of the last part so far. `pieces`: long texts that were cut out of the answer. */
   writeContext(leg: () => Leg, written: WrittenAnswer, pieces?: readonly DocumentPiece[]): WriteContext
 }

@@ -1,6 +1,6 @@
 import { SseFramer } from '../../core/sse.ts'
 
-/** Server-sent events as elements of one JSON array, which the Gemini lane has where the client asked for no events. */
+/** Turns server-sent events into elements of one JSON array, for clients of the Gemini lane that did not ask for events. */
 export class ArrayElements {
   readonly #framer = new SseFramer()
   #begun = false

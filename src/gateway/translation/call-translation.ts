@@ -31,16 +31,16 @@ import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
 import { ownerOf, vaultOf } from './vault.ts'
 import { lostHeaders } from './vendor-headers.ts'
 
-/** One request that is not in its provider's format: it is read once, and written for each provider that is asked. */
+/** A request for providers of other formats: parsed once, and written for each provider that is asked. */
 export class CallTranslation {
   readonly #call: Call
   readonly #codec: Codec
   readonly conversation: Conversation
-  /** Long texts of the body, which stand in no conversation. */
+  /** Long texts that were cut out of the body; the conversation does not contain them. */
   readonly pieces: JsonDocument['pieces']
-  /** What the conversation was read from. */
+  /** The bytes that the conversation was parsed from. */
   readonly #bytes: Buffer
-  /** What was at the addresses of the request. */
+  /** Media fetched from the request's URLs. */
   readonly #fetched = new Map<string, FetchedMedia>()
   #unfetched: Fault | null = null
 
@@ -56,7 +56,7 @@ export class CallTranslation {
     this.#bytes = read.bytes
   }
 
-  /** A fault: no provider of another format can be asked. */
+  /** A fault: no provider of another format can serve the call. */
   static open(call: Call): CallTranslation | Fault {
     const { endpoint } = call.match
     const format = endpoint.format ?? endpoint.counts
@@ -75,20 +75,20 @@ export class CallTranslation {
     return 'code' in conversation ? conversation : new CallTranslation(call, codec, { conversation, document, bytes })
   }
 
-  /** Whether the client's format brings sealed reasoning back by itself. */
+  /** Whether clients of this format send sealed reasoning back by themselves. */
   get #carries(): boolean {
     if (this.#codec.format === 'responses') return this.conversation.settings.reasoning?.encrypted === true
     return this.#codec.format !== 'chat'
   }
 
-  /** Null: the client's format carries what its turns of text have. */
+  /** Null: the client's format carries the reasoning of text turns itself. */
   get #texts(): TextTurns | null {
     const { format } = this.#codec
     if (this.#carries || (format !== 'chat' && format !== 'responses')) return null
     return new TextTurns(this.#bytes, format, this.#call.key.environmentId)
   }
 
-  /** The conversation with what the model thought before its calls and texts, where it is kept here and not by the client. */
+  /** Adds the reasoning that preceded calls and texts, if it is kept here and not by the client. */
   #recall(to: FormatName, target: AskedTarget): Recalled | Promise<Recalled> {
     const { conversation, pieces } = this
     const none = { conversation, pieces, state: null }
@@ -112,7 +112,7 @@ export class CallTranslation {
     const { gateway, key } = this.#call
     const owner = ownerOf(to, { providerId: provider.row.id, credentialId, model: candidate.upstreamModel })
     const find = (ids: readonly string[], needed: boolean) => vaultOf(gateway).find(key.projectId, owner, ids, needed)
-    // A text goes up without what was thought before it, and waits for that no longer than it is worth.
+    // A text may be sent without its reasoning, so it is not worth a long wait.
     const [kept, keptTexts] = await Promise.all([
       find(calls, isNeeded),
       find(
@@ -132,7 +132,7 @@ export class CallTranslation {
     return { ...attachToTexts(attachReasoning(conversation, found), foundTexts, pieces), state }
   }
 
-  /** The request as the provider is to get it. A fault: it cannot be asked. */
+  /** The request for a provider. A fault: the provider cannot serve it. */
   writeFor({ to }: Translation, target: AskedTarget): LegTranslation | Fault | Promise<LegTranslation | Fault> {
     const counts = this.#call.match.endpoint.counts !== undefined
     if (counts && !canCount(target.candidate, target.provider)) return noCount
@@ -153,7 +153,7 @@ export class CallTranslation {
     return this.#write(fetched === null ? recalled : { ...recalled, conversation: fetched }, to, target, true)
   }
 
-  /** With the bytes of images and documents that the provider does not fetch itself; each is fetched once. */
+  /** Adds the bytes of images and documents that the provider does not fetch itself. Each is fetched once. */
   async #fetchMedia(
     conversation: Conversation,
     format: FormatName,
@@ -162,7 +162,7 @@ export class CallTranslation {
     const hosted = provider.kind.kind === 'bedrock' || provider.kind.kind === 'vertex'
     const wanted = listAddresses(conversation, { format, model: candidate.upstreamModel, hosted })
     for (const url of this.#fetched.keys()) wanted.delete(url)
-    // Nobody waits for it once more with the next target.
+    // It is not fetched again for the next target.
     if (wanted.size > 0 && this.#unfetched !== null) return this.#unfetched
     if (wanted.size > 0) {
       const { gateway, trace, body } = this.#call
@@ -180,7 +180,7 @@ export class CallTranslation {
     return this.#fetched.size === 0 ? conversation : placeMedia(conversation, this.#fetched)
   }
 
-  /** `signed`: with the reasoning that its provider signed. */
+  /** `signed`: include the reasoning that the provider signed. */
   #write(recalled: Recalled, to: FormatName, target: AskedTarget, signed: boolean): LegTranslation | Fault {
     const codec = codecs[to]
     const { provider, candidate, route } = target
@@ -216,7 +216,7 @@ export class CallTranslation {
       target,
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
-      // What would be kept of a conversation whose reasoning is refused would be refused with each turn.
+      // Reasoning kept for a conversation whose reasoning was refused would be refused with every later turn.
       texts: written.reasoning === 'stripped' ? null : this.#texts,
       losses: [...written.losses, ...lostHeaders(this.#call.arrival.request.rawHeaders, to)],
       asked: kept ? this.#asked() : null,
@@ -231,13 +231,13 @@ export class CallTranslation {
     })
   }
 
-  /** What is kept with the answer: read once more, since the document of the conversation is without its plain turns. */
+  /** The input that is kept with the answer, parsed again because the conversation's document lacks its plain turns. */
   #asked(): { input: unknown; pieces: readonly DocumentPiece[] } | null {
     const document = readDocument(this.#bytes)
     return 'code' in document ? null : { input: document.value.input, pieces: document.pieces }
   }
 
-  /** A large body lies in memory that is used again, as the client's own does. */
+  /** Puts a large body into reused memory, as is done with the client's own. */
   #join(value: JsonObject, cut: readonly DocumentPiece[]): { body: Buffer; lease: BodyLease | null } {
     const pieces = writePieces(value, cut)
     const { gateway, body } = this.#call
@@ -257,7 +257,7 @@ export class CallTranslation {
   }
 }
 
-/** Gemini's own API takes the whole request as a member; Vertex takes its members. */
+/** Gemini's own API wants the whole request as a member; Vertex wants its members. */
 function countBody(to: FormatName, body: JsonObject, { candidate, provider }: AskedTarget): JsonObject {
   const isWrapped = to === 'generate' && provider.kind.kind !== 'vertex'
   return writeCountRequest(to, body, isWrapped ? { model: candidate.upstreamModel } : null)
@@ -265,7 +265,7 @@ function countBody(to: FormatName, body: JsonObject, { candidate, provider }: As
 
 const noCount = fault('not_translatable', 'This provider has no call that counts tokens.')
 
-/** In a turn of tools; those of older ones are of little use. */
+/** The most recent calls whose reasoning is looked up; that of older ones is of little use. */
 const mostCalls = 200
 
 const noFormat = fault(
@@ -280,11 +280,11 @@ function describeCount(count: number): string {
 interface Recalled {
   conversation: Conversation
   pieces: readonly DocumentPiece[]
-  /** null: nothing was looked for, or the model thought nothing. */
+  /** null: nothing was looked up, or the model did no reasoning. */
   state: 'attached' | 'missing' | null
 }
 
-/** Whether the model will have thought before its calls: it was asked to, or always does. */
+/** Whether the model reasons before its calls: it was asked to, or always does. */
 function reasons({ settings }: Conversation, model: string): boolean {
   const { reasoning } = modelFacts(model)
   if (reasoning.control === 'none') return false
@@ -297,7 +297,7 @@ export function tooLarge(bytes: number, limit: number): Fault {
   return fault('request_too_large', text)
 }
 
-/** As the provider's own list says, else as the price table does. */
+/** From the provider's own list of models, else from the price table. */
 function maxOutputOf({ gateway }: Call, { provider, candidate }: AskedTarget): number | null {
   const { upstreamModel: model } = candidate
   const listed = provider.row.models.find(({ name }) => name === model)?.outputTokens ?? null

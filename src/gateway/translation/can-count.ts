@@ -1,7 +1,7 @@
 import type { Candidate } from '../../routing/candidates.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
-/** Of the servers with OpenAI's API only OpenAI's own count. */
+/** Of the servers with OpenAI's API, only OpenAI's own counts tokens. */
 export function canCount({ translated }: Candidate, { kind }: LiveProvider): boolean {
   const to = translated?.to
   if (to === undefined || to === 'chat') return false

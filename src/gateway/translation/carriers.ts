@@ -5,14 +5,14 @@ import type { Opaque } from '../../translate/conversation.ts'
 import type { Call } from '../request/call.ts'
 import { readOpaque } from './opaque-form.ts'
 
-/** Longer than any conversation with tools goes on without a word of the model. */
+/** Longer than any conversation with tools continues. */
 const lifeMs = 30 * 24 * 60 * 60_000
-/** What a vendor signs is a few KB; more than this would not fit where clients keep it. */
+/** What a vendor signs is a few KB. More than this would not fit where clients keep it. */
 const longest = 256 * 1024
 
 /**
- * Seals reasoning for its way through a client, and opens it for the same project only. `providerId`: whose answers are written;
- * null where nothing is sealed.
+ * Seals reasoning for its way through a client; only the same project can open it. `providerId`: the provider whose answers are sealed;
+ * null: nothing is sealed.
  */
 export function openCarriers({ key, gateway, arrival }: Call, providerId: string | null): Carriers {
   const { projectId } = key

@@ -15,7 +15,7 @@ import { makeForeignLeg } from './foreign-leg.ts'
 import { LossList } from './loss-list.ts'
 import { answerError, clientHead, unreadable } from './translated-answer.ts'
 
-/** One target's side of a call for vectors that its provider has in the other lane's form. */
+/** One target's side of an embeddings call to a provider with the other lane's form. */
 export class EmbeddingLeg implements LegTranslation {
   readonly from: FormatName
   readonly to: FormatName
@@ -32,7 +32,7 @@ export class EmbeddingLeg implements LegTranslation {
     this.#losses = new LossList(written.losses)
   }
 
-  /** A fault: the provider cannot be asked. */
+  /** A fault: the provider cannot serve it. */
   static write(call: Call, translation: Translation, model: string, route: SnapshotRoute | null): EmbeddingLeg | Fault {
     const { bytes } = call.body
     const limit = call.gateway.settings.translateLimit

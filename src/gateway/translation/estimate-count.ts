@@ -9,7 +9,7 @@ import type { Call } from '../request/call.ts'
 import { CallTranslation } from './call-translation.ts'
 import { canCount } from './can-count.ts'
 
-/** A call that counts tokens, where its target is asked in another format and has no call that counts them: answered here. */
+/** Answers a call that counts tokens with an estimate, if its target has another format and no call to count them. */
 export async function answerWithEstimate(call: Call, { candidates }: Plan): Promise<boolean> {
   const format = call.match.endpoint.counts
   const [first] = candidates

@@ -7,27 +7,25 @@ import type { MediaPart } from '../../translate/conversation.ts'
 import { sniffType } from '../../translate/media-type.ts'
 import { type MemoryBudget, outOfMemory } from '../request/memory-budget.ts'
 
-/** Of all that one request names together. */
+/** For all URLs of one request together. */
 const mostBytes = 20_000_000
-/** What comes is held in pieces, as a whole and in base64. */
+/** Each file is held in pieces, as a whole, and in base64. */
 const heldTimes = 4
 const noMemory = ''
 const mostAddresses = 20
 const timeoutMs = 10_000
 const mostRedirects = 3
 
-/**
- * Clients choose these addresses: a name may lead to no private address, and a proxy, which would look it up itself, is not asked.
- */
+/** Clients choose these URLs: their names must not resolve to private addresses. A proxy would resolve them itself, so none is used. */
 const egress: EgressOptions = { key: 'media', proxy: 'direct', authorities: null, identity: null, allowPrivate: false }
 
 export interface FetchedMedia {
   type: string
-  /** base64 */
+  /** Base64. */
   data: string
 }
 
-/** What is at the addresses. A fault names the part at whose address nothing of use was found. */
+/** Fetches the URLs. A fault names the part whose URL yielded nothing usable. */
 export async function fetchMedia(
   transport: Transport,
   wanted: ReadonlyMap<string, MediaPart>,
@@ -37,7 +35,7 @@ export async function fetchMedia(
   const [first] = wanted.values()
   if (wanted.size > mostAddresses && first !== undefined)
     return refused(first, `the request names more than ${mostAddresses} addresses`)
-  // Only for as long as it comes: then its base64 is all that is held.
+  // Reserved only while the files arrive; afterwards only the base64 is held.
   const coming = { reserved: 0 }
   const fetch = new MediaFetch(transport, (bytes) => budget.reserve(coming, bytes))
   const timeout = stallAwareTimeout(timeoutMs, () => fetch.expire(`it took longer than ${timeoutMs / 1000} s`))
@@ -48,7 +46,7 @@ export async function fetchMedia(
       const data = bytes.toString('base64')
       const type = sniffType('', data)
       const fits = part.kind === 'image' ? type.startsWith('image/') : type === 'application/pdf'
-      if (!fits) return refused(part, part.kind === 'image' ? 'it is no image' : 'it is no PDF')
+      if (!fits) return refused(part, part.kind === 'image' ? 'it is not an image' : 'it is not a PDF')
       found.set(url, { type, data })
     }
     return found
@@ -63,7 +61,7 @@ function refused({ path, kind }: MediaPart, why: string): Fault {
   return fault('not_translatable', text, { param: path })
 }
 
-/** One after another, within one limit of bytes and one of time. */
+/** Fetches URLs one after another, within one limit of bytes and one of time. */
 class MediaFetch {
   readonly #transport: Transport
   readonly #reserve: (bytes: number) => boolean
@@ -79,13 +77,13 @@ class MediaFetch {
     this.#expired.resolve(why)
   }
 
-  /** A text: why not, as half a sentence. */
+  /** A string says why not, as half a sentence. */
   async get(address: string): Promise<Buffer | string> {
     let next = address
     for (let hops = 0; hops <= mostRedirects; hops++) {
       const url = URL.parse(next)
-      const reason = url === null ? 'it is no address' : refusePublicAddress(url)
-      if (url === null || reason !== null) return reason ?? 'it is no address'
+      const reason = url === null ? 'it is not an address' : refusePublicAddress(url)
+      if (url === null || reason !== null) return reason ?? 'it is not an address'
       const answer = await this.#ask(url)
       if (typeof answer === 'string' || Buffer.isBuffer(answer)) return answer
       next = URL.parse(answer.location, url)?.href ?? ''

@@ -7,16 +7,16 @@ import { type Leg, type LegTarget, limitsOf, mustDropTrace, traceUp, upstreamPat
 import { type CallForm, findUpstreamShape, inspectUpstream } from './upstream-call-shape.ts'
 import { neutralHeaders } from './vendor-headers.ts'
 
-/** A request as it was written for a provider. */
+/** A request written for a provider. */
 interface ForeignRequest {
   format: FormatName
   form: CallForm
   body: Buffer
-  /** Where the body lies, if that memory is used again. */
+  /** The reused memory that holds the body, if any. */
   lease: BodyLease | null
 }
 
-/** Everything that is sent to a provider of another format: nothing of the client's own vendor. */
+/** Everything that is sent to a provider of another format: nothing specific to the client's own vendor. */
 export function makeForeignLeg(call: Call, destination: LegTarget, { format, form, body, lease }: ForeignRequest): Leg {
   const { candidate, provider, credential, credentialIndex } = destination
   const { kind, row } = provider

@@ -4,17 +4,17 @@ import type { ReplyEvent } from '../../translate/reply.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import type { Leg } from '../upstream/leg.ts'
 
-/** So much of a stream is held without asking: nearly every answer is shorter. */
+/** How much of a stream is held without reserving memory: nearly every answer is shorter. */
 const freeBytes = 1024 * 1024
-/** Several times the longest answer that any model gives, in the smallest pieces. */
+/** Several times the longest answer of any model, in the smallest pieces. */
 const mostBytes = 32_000_000
-/** What is held for an event of the provider, whatever it says, and for each thing that it says. */
+/** Memory for an event of the provider, in addition to its text, and for each thing that it says. */
 const eventCost = 64
 const saidCost = 32
 
 /**
- * What the two codecs keep of a streamed answer: texts that some formats repeat at the end, calls that must be whole, parts that wait.
- * It counts in the memory budget with the request's body, and is released with it.
+ * Memory that the two codecs need for a streamed answer: texts that some formats repeat at the end, calls that must be complete, parts that
+ * wait. It counts in the memory budget with the request's body, and is released with it.
  */
 export class HeldReply {
   readonly #leg: Leg
@@ -24,14 +24,14 @@ export class HeldReply {
     this.#leg = leg
   }
 
-  /** A fault: no more of the answer can be taken. */
+  /** A fault: the answer cannot be held any further. */
   add(said: readonly ReplyEvent[]): Fault | null {
     let bytes = eventCost
     for (const event of said) bytes += saidCost + lengthOf(event)
     return this.hold(bytes)
   }
 
-  /** Less than nothing: bytes that are no longer needed. */
+  /** Negative: bytes that are no longer needed. */
   hold(bytes: number): Fault | null {
     this.#bytes += bytes
     if (this.#bytes <= freeBytes) return null

@@ -1,10 +1,10 @@
-/** On a record: more than any real request loses. */
+/** How many names a record lists: more than any real request loses. */
 const mostNames = 1000
 const longestName = 200
-/** In the header `x-sp-lossy`, before a count stands for the rest. */
+/** How many names the header `x-sp-lossy` lists before a count. */
 const headerNames = 20
 
-/** What a translation loses, by name. Names hold member names that a client chose. */
+/** The names of what a translation loses. Names contain member names that a client chose. */
 export class LossList {
   readonly #names: string[] = []
   readonly #known = new Set<string>()
@@ -38,7 +38,7 @@ export class LossList {
   }
 }
 
-/** A header holds ASCII, and its list has commas. */
+/** Headers are ASCII, and this one separates names with commas. */
 function plain(name: string): string {
   return name.replaceAll(/[^\x21-\x2b\x2d-\x7e]/g, '?')
 }

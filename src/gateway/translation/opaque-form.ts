@@ -4,7 +4,7 @@ import type { Opaque } from '../../translate/conversation.ts'
 const families = ['openai', 'anthropic', 'gemini'] as const
 const forms = ['signature', 'redacted', 'encrypted', 'thought'] as const
 
-/** An opaque value out of a seal of the gateway's own; null: it is none. */
+/** Reads an opaque value from a seal of the gateway; null: it is none. */
 export function readOpaque(value: unknown): Opaque | null {
   const written = asObject(value)
   const family = families.find((each) => each === written?.family)

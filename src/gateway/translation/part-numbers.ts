@@ -1,12 +1,12 @@
 import type { ReplyEvent } from '../../translate/reply.ts'
 
-/** Numbers the parts of an answer on where its provider goes on with it, and begins it once. */
+/** Numbers the parts of an answer continuously across a provider's pauses, and passes the answer's start only once. */
 export class PartNumbers {
   #first = 0
   #next = 0
   #goesOn = false
 
-  /** What comes now is the rest. */
+  /** What follows is the rest of the answer. */
   begin(): void {
     this.#first = this.#next
     this.#goesOn = true

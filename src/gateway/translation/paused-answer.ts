@@ -9,25 +9,25 @@ import type { EarlierParts } from '../request/trace.ts'
 import { raiseForRest } from '../upstream/hold-budgets.ts'
 import type { Leg, Passing } from '../upstream/leg.ts'
 
-/** So often a provider is asked to go on: whoever pauses once more never comes to an end. */
+/** How often a provider is asked to continue: one that pauses again after that would never finish. */
 const mostParts = 5
 
 interface AskedAnswer {
   call: Call
   upstream: Codec
   conversation: Conversation
-  /** The request, as it was written for the provider. */
+  /** The request as written for the provider. */
   body: Buffer
 }
 
 /**
- * An answer that its provider may pause in, since its own tools take long. A client of another format could not ask it to go on, so that
- * the gateway does, and the client gets one answer.
+ * An answer that its provider may pause because its own tools take long. A client of another format could not ask for the rest, so the
+ * gateway does, and the client gets one answer.
  */
 export class PausedAnswer {
   readonly #asked: AskedAnswer
   readonly #pausing: Pausing
-  /** Of the parts until now. */
+  /** Blocks of all parts so far. */
   #blocks: readonly string[] = []
 
   private constructor(asked: AskedAnswer, pausing: Pausing) {
@@ -35,7 +35,7 @@ export class PausedAnswer {
     this.#pausing = pausing
   }
 
-  /** Null: nothing in the request would let the provider pause. */
+  /** Null: nothing in the request lets the provider pause. */
   static openFor(asked: AskedAnswer): PausedAnswer | null {
     const { pausing } = asked.upstream
     const hasTools = asked.conversation.tools.some(({ kind }) => kind === 'search')
@@ -50,13 +50,13 @@ export class PausedAnswer {
     return this.#pausing.readWhole(body)
   }
 
-  /** The last part of a whole answer with those before it. */
+  /** Puts the earlier parts in front of the last part of a whole answer. */
   join(gated: Passing): Passing {
     if (gated.kind !== 'whole' || this.#blocks.length === 0) return gated
     return { ...gated, body: applyEdits(gated.body, this.#pausing.editAnswer(gated.body, this.#blocks)) }
   }
 
-  /** What asks for the rest; null: it may not be asked for, as the record says. */
+  /** The request for the rest; null: it may not be sent, as the record says. */
   async askForRest(leg: Leg, blocks: readonly string[]): Promise<{ body: Buffer; earlier: EarlierParts } | null> {
     const earlier = chargePart(leg)
     if (earlier.count > mostParts) return this.#end(leg, `it had been asked ${mostParts} times`)
@@ -74,7 +74,7 @@ export class PausedAnswer {
       return this.#end(leg, 'the budgets have no room for more')
     this.#blocks = written
     const { name } = leg.provider.row
-    const text = `${name} paused in the midst of its answer to use its own tools, and was asked for the rest (${earlier.count} of at most ${mostParts}).`
+    const text = `${name} paused in the middle of its answer to use its own tools, and was asked for the rest (${earlier.count} of at most ${mostParts}).`
     call.trace.routingSignals.push({
       rule: 'pause',
       verdict: 'note',
@@ -85,7 +85,7 @@ export class PausedAnswer {
   }
 
   #end({ provider: { row }, call: { trace } }: Leg, why: string): null {
-    const text = `${row.name} paused in the midst of its answer, which ends there as one that is too long: ${why}.`
+    const text = `${row.name} paused in the middle of its answer, which ends there as one that is too long: ${why}.`
     trace.routingSignals.push({ rule: 'pause', verdict: 'skipped', text, data: { provider: row.name } })
     return null
   }

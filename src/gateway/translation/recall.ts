@@ -1,14 +1,14 @@
 import type { CallPart, Conversation, ConversationTurn, Part } from '../../translate/conversation.ts'
 import type { TurnReasoning } from './vault.ts'
 
-/** Calls of tools in turns whose reasoning the client did not carry. */
+/** Ids of tool calls in turns whose reasoning the client did not carry. */
 export function bareCalls({ turns }: Conversation): string[] {
   return turns
     .filter(isBare)
     .flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'call' && part.id !== null ? [part.id] : [])))
 }
 
-/** The conversation with what was kept of them, each where it was. */
+/** The conversation with the kept reasoning put back where it was. */
 export function attachReasoning(conversation: Conversation, found: ReadonlyMap<string, TurnReasoning>): Conversation {
   if (found.size === 0) return conversation
   return { ...conversation, turns: conversation.turns.map((turn) => (isBare(turn) ? attach(turn, found) : turn)) }
@@ -35,7 +35,7 @@ function attach(turn: ConversationTurn, found: ReadonlyMap<string, TurnReasoning
     rest.push(part.kind === 'call' ? signed(part, kept) : part)
   }
   const isAttached = turn.parts.some((part) => part.kind === 'call' && part.id !== null && found.has(part.id))
-  // What the client shows of it is unsigned, and stands there now as it was.
+  // The client's own copy of the reasoning is unsigned; the signed original replaces it.
   return isAttached
     ? { ...turn, parts: [...first, ...rest.filter((part) => part.kind !== 'reasoning' || part.opaque !== undefined)] }
     : turn

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import type { Opaque } from '../../translate/conversation.ts'
 import type { Gateway } from '../gateway.ts'
 
-/** On one thread: some hundred conversations of many turns. */
+/** For one thread: some hundred conversations with many turns. */
 const mostKnown = 10_000
 
 /**
- * Signed reasoning that its own provider has refused, so that a conversation pays for the refusal once and not with each of its turns.
- * In the memory of one thread: another one learns it by asking itself.
+ * Signed reasoning that its own provider has refused, so that a conversation pays for the refusal once, not with each turn. Kept in each
+ * thread's memory: another thread learns it from the provider itself.
  */
 export class RefusedReasoning {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #known = new Set<string>()
 
   add(providerId: string, refused: readonly Opaque[]): void {
@@ -28,7 +28,7 @@ export class RefusedReasoning {
 
 const refused = new WeakMap<Gateway, RefusedReasoning>()
 
-/** One for each thread. */
+/** Each thread has one. */
 export function refusedAt(gateway: Gateway): RefusedReasoning {
   return refused.getOrInsertComputed(gateway, () => new RefusedReasoning())
 }

@@ -11,7 +11,7 @@ import type { LaneName } from '../../core/lane.ts'
 import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/sealed-mark.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 
-/** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
+/** What Google's own clients send for a call that another model made. Source: wire/translate.md, section 7. */
 const withoutSignature = '"skip_thought_signature_validator"'
 
 /**
@@ -77,7 +77,7 @@ class CarrierFinder {
     return value?.kind === 'text' ? (readTextNode(this.#bytes, value) ?? '') : ''
   }
 
-  /** Removes the items; false: that would be all of them, and none is removed. */
+  /** Removes the items; false: that would be all of them, so none is removed. */
   items(list: JsonNode | null, isCarrier: (item: JsonNode) => boolean): boolean {
     if (list?.kind !== 'array') return true
     const removed = list.items.map(isCarrier)
@@ -134,7 +134,7 @@ function removeOrClear(finder: CarrierFinder, list: JsonNode | null, isCarrier: 
   if (list?.kind === 'array' && !finder.items(list, isCarrier)) finder.clear(list)
 }
 
-/** `extra_content`, of a message and of its calls. */
+/** Finds `extra_content`, of a message and of its calls. */
 function findInChat(finder: CarrierFinder, root: JsonNode): void {
   const isCarrier = (name: string, value: JsonNode) => {
     if (finder.finds === 'shown' && name === 'reasoning_content') return true
@@ -173,7 +173,7 @@ function memberSpans({ members }: ObjectNode, isCarrier: (name: string, value: J
   )
 }
 
-/** Each with the comma that goes with it. They do not overlap. */
+/** The spans to remove, each with its comma. They do not overlap. */
 function spansOf(items: readonly Span[], removed: readonly boolean[]): Span[] {
   const kept = removed.indexOf(false)
   const [first, firstKept] = [items[0], items[kept]]

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { ModelReply, ReplyEvent } from '../../translate/reply.ts'
 
 /**
- * What a provider leaves out of its answer: the model, which is the one that was asked, and ids of calls. A call of the conversation may
- * also have its id already (some servers count anew in each answer, and agents know a call by its id alone). Ids are the same for the same
- * answer, and never the same for two calls.
+ * Fills in what a provider leaves out of its answer: the model that was asked, and ids of calls. It also replaces an id that the
+ * conversation has already: some servers restart their numbering in each answer, and agents identify a call by its id alone. The same
+ * answer always gets the same ids, and no two calls share one.
  */
 export class ReplyNames {
   readonly #requestId: string
@@ -49,7 +49,7 @@ export class ReplyNames {
     return id === null || this.#isTaken(id)
   }
 
-  /** A server may give its answers one id, too. */
+  /** A server may reuse ids of answers, too. */
   #mint(part: number): string {
     const id = mintId(`${this.#answer} ${part}`)
     return this.#isTaken(id) ? mintId(`${this.#answer} ${part} ${this.#requestId}`) : id

@@ -7,21 +7,21 @@ import { type PlainTurns, plainForms } from '../../translate/plain-turns.ts'
 import type { TurnReasoning } from './vault.ts'
 
 /**
- * Turns of an assistant that are text alone, from the last ones back, are looked for by at least so many at once. Their number moves in
- * steps: the beginning of a prompt changes seldom, and its provider's cache holds.
+ * At least this many of the last text-only assistant turns are looked up. The number changes in steps, so that the beginning of a prompt
+ * rarely changes and stays in the provider's cache.
  */
 const step = 50
 type ClientFormat = 'chat' | 'responses'
 
-/** A turn of text, by its place in the client's list. */
+/** A text turn, by its index in the client's list. */
 interface TextTurn {
   index: number
   text(): string
 }
 
 /**
- * Names turns of text by what they say and by all that stood before them, as the client wrote it: the same words in another conversation
- * are another turn. A body as large as those that are scanned in slices names none.
+ * Names text turns by their text and everything before them, as the client wrote it: the same words in another conversation are another
+ * turn. Bodies large enough to be scanned in slices get no names.
  */
 export class TextTurns {
   readonly #bytes: Buffer
@@ -34,7 +34,7 @@ export class TextTurns {
     this.#environmentId = environmentId
   }
 
-  /** The turn that answers the request; null: it is not named. */
+  /** The name of the turn that answers the request; null: it gets none. */
   nameAnswer(text: string): string | null {
     const elements = this.#elements()
     return elements === null
@@ -42,7 +42,7 @@ export class TextTurns {
       : (this.#namesAt(elements, [{ index: elements.length, text: () => text }])[0]?.name ?? null)
   }
 
-  /** Of a request's own turns, by their places. */
+  /** Names of the request's own turns, by index. */
   nameTurns(conversation: Conversation): { index: number; name: string }[] {
     const texts = listTexts(conversation)
     const first = Math.max(0, (Math.floor(texts.length / step) - 1) * step)
@@ -50,7 +50,7 @@ export class TextTurns {
     return elements === null ? [] : this.#namesAt(elements, texts.slice(first))
   }
 
-  /** Null: there is no list, or it is too long to be looked through. */
+  /** Null: there is no list, or it is too long to scan. */
   #elements(): Span[] | null {
     if (this.#bytes.length >= slicedBytes) return null
     const scan = scanObject(this.#bytes, [this.#list])
@@ -58,7 +58,7 @@ export class TextTurns {
     return list === undefined || second !== undefined ? null : scanElements(this.#bytes, list)
   }
 
-  /** `texts`: in the order of their places. */
+  /** `texts`: in the order of their indexes. */
   #namesAt(elements: readonly Span[], texts: readonly TextTurn[]) {
     const before = createHash('sha256').update(this.#environmentId)
     let from = elements[0]?.start ?? 0
@@ -72,7 +72,7 @@ export class TextTurns {
   }
 }
 
-/** None of them is read yet: a long chat has thousands. */
+/** Texts are read lazily: a long chat has thousands. */
 function listTexts({ turns }: Conversation): TextTurn[] {
   return turns.flatMap((turn) => {
     const index = indexOf(turn)
@@ -85,7 +85,7 @@ function listTexts({ turns }: Conversation): TextTurn[] {
   })
 }
 
-/** `messages[3]` is the fourth. */
+/** The index in the turn's path: 3 for `messages[3]`. */
 function indexOf({ path }: ConversationTurn): number {
   return Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0)
 }
@@ -102,7 +102,7 @@ function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 }
 
-/** The conversation with what was kept of its texts, and the pieces of turns that it was taken from. */
+/** The conversation with the kept reasoning of its texts, and the pieces that its turns refer to. */
 export function attachToTexts(
   conversation: Conversation,
   found: ReadonlyMap<number, TurnReasoning>,
@@ -118,7 +118,7 @@ export function attachToTexts(
   return { conversation: { ...conversation, turns }, pieces: all }
 }
 
-/** What the client shows of its reasoning is unsigned, and stands there now as it was. */
+/** The client's own copy of the reasoning is unsigned; the signed original replaces it. */
 function attach(turn: ConversationTurn, { before, own }: TurnReasoning): ConversationTurn {
   const { path } = turn
   const thoughts = before.map(({ text, opaque }): Part => ({ kind: 'reasoning', path, text, opaque }))
@@ -129,7 +129,7 @@ function attach(turn: ConversationTurn, { before, own }: TurnReasoning): Convers
   return { ...turn, parts: [...thoughts, ...(signed as Part[])] }
 }
 
-/** A question and its answer that something was kept of stand alone; what is before and behind them stays as it is. */
+/** Splits plain turns: a question and answer with kept reasoning become turns of their own; the rest stays plain. */
 function splitPlain(
   turn: ConversationTurn,
   plain: PlainTurns,

@@ -12,7 +12,7 @@ import type { Leg, Passing } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
 import { ReplyNames } from './reply-names.ts'
 
-/** None of the provider's headers: they speak of its account, its limits and its ids. */
+/** Without the provider's headers, which describe its account, limits and ids. */
 export function clientHead({ lane, id, inspection }: Call, streamed: boolean, status = 200): Head {
   const type = streamed && inspection.framing === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'
   const headers = ['content-type', type]
@@ -20,7 +20,7 @@ export function clientHead({ lane, id, inspection }: Call, streamed: boolean, st
   return { status, headers }
 }
 
-/** A whole answer in the client's format; a stream keeps its events, which a stage translates one by one. */
+/** Translates a whole answer. A stream keeps its events, which a stage translates one by one. */
 export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: Passing): Passing | Fault {
   if (gated.kind === 'stream') return { ...gated, head: clientHead(leg.call, true) }
   if (gated.kind !== 'whole') return unreadable
@@ -44,7 +44,7 @@ export function replyNames(translation: AnswerTranslation, { call, candidate }: 
   return new ReplyNames({ id: call.id, model: candidate.upstreamModel }, (id) => translation.hasCall(id))
 }
 
-/** How many tokens a request has. */
+/** Translates an answer that counts tokens. */
 export function translateCount({ client, upstream }: AnswerTranslation, leg: Leg, gated: Passing): Passing | Fault {
   const answer = gated.kind === 'whole' ? parseObject(gated.body) : null
   const tokens = answer === null ? null : readCount(upstream.format, answer)
@@ -64,13 +64,13 @@ export function brokenFinish(explanation: string | null): Fault {
 
 export const unreadable = fault(
   'provider_bad_response',
-  "The provider's answer could not be read for translation: it is too large, compressed, or no JSON object.",
+  "The provider's answer could not be read for translation: it is too large, compressed, or not a JSON object.",
 )
 const notStreamed = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
 
 type Codecs = Pick<AnswerTranslation, 'client' | 'upstream'>
 
-/** A provider's error in the client's format, with the status that this format has for it. */
+/** A provider's error in the client's format, with that format's status for it. */
 export function answerError(
   translation: Codecs,
   leg: Leg,
@@ -85,13 +85,13 @@ export function answerError(
   return { kind: 'error', head: clientHead(leg.call, false, written.status), body }
 }
 
-/** Without what its words say of the account. */
+/** Without what the message says about the account. */
 export function readError(translation: Codecs, leg: Leg, status: number, received: Buffer): ReplyError {
   const error = translation.upstream.readError(status, parseError(hideAccount(leg, received)))
   return { ...error, message: hideAccount(leg, Buffer.from(error.message)).toString() }
 }
 
-/** Google answers some in a list of one. */
+/** Google answers some errors in a list with one element. */
 function parseError(body: Buffer): JsonObject | null {
   const written = parseJson(body)
   return asObject(Array.isArray(written) ? written[0] : written)

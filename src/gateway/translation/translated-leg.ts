@@ -27,7 +27,7 @@ import { TurnRecorder } from './turn-recorder.ts'
 import { usageSoFar } from './usage-so-far.ts'
 import { ownerOf, vaultOf } from './vault.ts'
 
-/** Where a translated request is to go. */
+/** The destination of a translated request. */
 export interface AskedTarget {
   provider: LiveProvider
   candidate: Candidate
@@ -42,26 +42,26 @@ interface TranslatedParts {
   conversation: Conversation
   target: AskedTarget
   carriers: Carriers
-  /** The client's format has a place for sealed reasoning, and the client brings it back. */
+  /** The client's format has a place for sealed reasoning, and the client sends it back. */
   carries: boolean
-  /** Null: the client's format carries what such turns have. */
+  /** Null: the client's format carries the reasoning of text turns itself. */
   texts: TextTurns | null
   losses: readonly string[]
   reasoning: LegTranslation['reasoning']
-  /** The same request without what its provider signed; null: there is nothing of it. */
+  /** Writes the request without reasoning that its provider signed; null: it contains none. */
   writeUnsigned: (() => LegTranslation | Fault) | null
-  /** The provider took the request as it was written. */
+  /** Called when the provider has accepted the request as written. */
   answered(): void
-  /** What is kept with the answer; null: the answer is not kept. */
+  /** The input that is kept with the answer; null: the answer is not kept. */
   asked: { input: unknown; pieces: readonly DocumentPiece[] } | null
-  /** The provider is asked how many tokens the request has. */
+  /** The provider is only asked to count tokens. */
   counts: boolean
   body: Buffer
-  /** Where the body lies, if that memory is used again. */
+  /** The reused memory that holds the body, if any. */
   lease: BodyLease | null
 }
 
-/** One target's side of a translated call: the request in the provider's format, and the way of its answer back. */
+/** One target's side of a translated call: the request in the provider's format, and the translation of its answer. */
 export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   readonly from: FormatName
   readonly to: FormatName
@@ -101,7 +101,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return this.#callIds.has(id)
   }
 
-  /** Found in the answer. */
+  /** Records what was lost in the answer. */
   lose(name: string): void {
     this.#losses.add(name)
   }
@@ -143,7 +143,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return rest === null ? null : { ...this.#makeLeg(leg, rest.body, null), earlier: rest.earlier }
   }
 
-  /** An answer at its gate as the client is to get it. */
+  /** Translates an answer at its gate for the client. */
   answer(leg: Leg, gated: Passing): Passing | Fault {
     this.#parts.answered()
     if (this.#parts.counts) return translateCount(this, leg, gated)
@@ -203,8 +203,8 @@ function callIdsIn({ turns }: Conversation): ReadonlySet<string> {
 const mostRead = 16 * 1024
 
 /**
- * How Anthropic, OpenAI and Gemini say that they do not take reasoning back: it was changed, or made for another model, prefix or
- * organisation. Source: wire/translate.md, section 7.
+ * How Anthropic, OpenAI and Gemini refuse reasoning that is sent back: it was changed, or made for another model, prefix or organisation.
+ * Source: wire/translate.md, section 7.
  */
 const refusesSigned =
   /signature|_binding_mismatch|thinking. blocks? in the latest|invalid_encrypted_content|encrypted content/i

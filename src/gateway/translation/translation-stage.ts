@@ -27,17 +27,17 @@ import type { ReplyNames } from './reply-names.ts'
 import { brokenFinish, readError, replyNames } from './translated-answer.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
-/** An event of several pieces is put together up to this size. */
+/** The largest event that is put together from several pieces. */
 const mostEventBytes = 16 * 1024 * 1024
 
 /**
- * Makes a provider's stream one of the client's format. The stages after it see that format, so their place is within it: what it
- * writes is cut into events again for them.
+ * Translates a provider's stream for the client. The later stages must see the client's format, so they run inside this one: its output is
+ * cut into events again for them.
  */
 export class TranslationStage implements AnswerStage {
   readonly faultIfUnread: Fault | null = null
   readonly #translation: AnswerTranslation
-  /** Of the part of the answer that has come last. */
+  /** The leg of the last part of the answer so far. */
   #leg: Leg
   readonly #inner: readonly AnswerStage[]
   #reader: ReplyReader
@@ -52,7 +52,7 @@ export class TranslationStage implements AnswerStage {
   readonly #held: HeldReply
   readonly #written: WrittenTokens
   #over = false
-  /** Of an event that is larger than what is held. */
+  /** Pieces of an event that is larger than what is held. */
   #pieces: Buffer[] = []
   #pieceBytes = 0
 
@@ -82,13 +82,13 @@ export class TranslationStage implements AnswerStage {
     if (data.length === 0) return null
     if (data.length > 128 * 1024 && holdsTooMuch(data)) return tooMuch
     const parsed = asObject(parseLossless(data))
-    // `[DONE]`, or what only keeps the connection alive. An object that is broken has said something.
+    // `[DONE]`, or an event that only keeps the connection alive. A broken object is an error.
     if (parsed === null) return data[0] === openBrace ? unreadable : null
     const refused = this.#collect(parsed, data)
     return refused ?? this.#write(this.#reader.event(whole.name, parsed))
   }
 
-  /** The provider's terminal event has come. Null: not in the midst of its answer. */
+  /** The provider's terminal event has come. Null: it has not paused. */
   afterPause(): Promise<Leg | null> | null {
     const blocks = this.#over ? null : (this.#blocks?.read() ?? null)
     return blocks === null ? null : this.#askForRest(blocks)
@@ -104,7 +104,7 @@ export class TranslationStage implements AnswerStage {
     return leg
   }
 
-  /** What the provider would want back is held beside what the codecs hold. */
+  /** Keeps what the provider would need back to continue, in addition to what the codecs hold. */
   #collect(event: JsonObject, data: Buffer): Fault | null {
     if (this.#blocks === null) return null
     this.#blocks.add(event)
@@ -131,7 +131,7 @@ export class TranslationStage implements AnswerStage {
     return body
   }
 
-  /** Ends the stream where the gateway, not the provider, has to. */
+  /** Ends the stream if the gateway, not the provider, has to. */
   broken(reason: Fault): Buffer {
     this.#over = true
     return this.#shape(Buffer.from(this.#writer.error(errorOf(reason))), true) ?? Buffer.alloc(0)
@@ -154,7 +154,7 @@ export class TranslationStage implements AnswerStage {
     const refused = this.#held.add(read)
     if (refused !== null) return refused
     const events = this.#names.events(this.#blocks === null ? read : this.#numbers.events(read))
-    // Before the client learns of the calls.
+    // Recorded before the client learns of the calls.
     this.#recorder?.events(events)
     for (const event of events) {
       if (event.kind === 'dropped') this.#translation.lose(`answer.${event.name}`)
@@ -164,7 +164,7 @@ export class TranslationStage implements AnswerStage {
     return text === '' ? null : this.#through(text)
   }
 
-  /** Through the stages that see the client's format. */
+  /** Passes text through the stages that see the client's format. */
   #through(text: string): StagePass {
     const bytes = Buffer.from(text)
     return this.#framer === null ? bytes : this.#passAll(this.#framer.push(bytes), [])
@@ -200,7 +200,7 @@ export class TranslationStage implements AnswerStage {
   }
 }
 
-/** A refusal. */
+/** Appends a stage's output; returns its fault if it refused. */
 function add(passed: Buffer[], one: Passed): Fault | null {
   if (isRefused(one)) return one
   if (one !== null) passed.push(one)
@@ -209,7 +209,7 @@ function add(passed: Buffer[], one: Passed): Fault | null {
 
 const openBrace = 0x7b
 
-const unreadable = fault('provider_bad_response', 'An event of the stream is no JSON, so that what it says is lost.')
+const unreadable = fault('provider_bad_response', 'An event of the stream is not JSON, so its content is lost.')
 
 const tooMuch = fault(
   'provider_bad_response',

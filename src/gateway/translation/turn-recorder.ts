@@ -8,21 +8,21 @@ interface Thought {
   first: boolean
 }
 
-/** What is kept of a turn: under each of its calls, or, where it calls nothing, under what it says. */
+/** Keeps the reasoning of a turn: by the id of each call, or by its text if it makes no calls. */
 interface Kept {
   call(id: string, turn: TurnReasoning): void
   text(text: string, turn: TurnReasoning): void
 }
 
-/** Collects what a model thinks before each call of a tool, or before its text, from the events of an answer. */
+/** Collects a model's reasoning before each tool call, or before its text, from the events of an answer. */
 export class TurnRecorder {
   readonly #kept: Kept
-  /** By part. */
+  /** By part number. */
   #thoughts = new Map<number, Thought>()
-  /** The parts that are text, and what they say. */
+  /** The part numbers of texts. */
   readonly #textParts = new Set<number>()
   #text = ''
-  /** What the last text is signed with itself. */
+  /** The signature of the last text itself. */
   #textOpaque: { part: number; opaque: Opaque } | null = null
   #hasCalls = false
   /** By part. */
@@ -32,7 +32,7 @@ export class TurnRecorder {
     this.#kept = kept
   }
 
-  /** What came together: a call's own signature comes with it. */
+  /** `events`: those that arrived together. A call's own signature comes with it. */
   events(events: readonly ReplyEvent[]): void {
     for (const event of events) {
       if (event.kind === 'reasoning') this.#thought(event.part).text += event.text
@@ -59,7 +59,7 @@ export class TurnRecorder {
     ])
   }
 
-  /** Thoughts between texts have no place in one text, and of several texts none is the one that was signed. */
+  /** Reasoning between two texts cannot be put back into a single text, and a signature only fits a text that is alone. */
   #end(): void {
     if (this.#hasCalls || this.#text.trim() === '') return
     const thoughts = signed([...this.#thoughts.values()])
@@ -86,7 +86,7 @@ export class TurnRecorder {
     const call = this.#calls.get(part)
     if (call !== undefined) call.own = opaque
     else if (this.#textParts.has(part)) this.#textOpaque = { part, opaque }
-    // A text's signature is of no use without the text's own place.
+    // A text's signature is useless without the text's own part.
     else if (opaque.form !== 'thought' || this.#thoughts.has(part)) this.#thought(part).opaque = opaque
   }
 

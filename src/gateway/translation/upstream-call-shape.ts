@@ -3,7 +3,7 @@ import type { Endpoint, Inspection, Lane, Match } from '../../lanes/contract.ts'
 import { lanes } from '../../lanes/index.ts'
 import { emptyInspection } from '../../lanes/request-body.ts'
 
-/** The call by which models are asked in a format, as the lane of the format has it. */
+/** The call by which models are asked in a format, as its lane defines it. */
 export interface UpstreamShape {
   lane: Lane
   match: Match
@@ -20,7 +20,7 @@ export function findUpstreamShape(format: FormatName, form: CallForm): UpstreamS
   return shape
 }
 
-/** From the rows of the lane: one that says of itself which format it has, or counts tokens of. */
+/** Finds the lane's row that states this format, or counts tokens of it. */
 function makeShape(format: FormatName, form: CallForm): UpstreamShape {
   const lane = lanes.find(({ name }) => name === laneOfFormat(format))
   const endpoint = lane && findEndpoint(lane.endpoints, format, form)
@@ -32,13 +32,13 @@ function makeShape(format: FormatName, form: CallForm): UpstreamShape {
 
 function findEndpoint(rows: readonly Endpoint[], format: FormatName, form: CallForm): Endpoint | undefined {
   if (form === 'count') return rows.find(({ counts }) => counts === format)
-  // Of a call for one text and one for many, the latter.
+  // If there is a call for one text and one for many, the latter.
   if (form === 'vectors') return rows.findLast(({ embeds }) => embeds)
   const asked = rows.filter((row) => row.format === format)
   return asked.find(({ stream }) => (stream !== null) === (form === 'streamed')) ?? asked[0]
 }
 
-/** As the request that is sent would be inspected. Streams are always events: nothing else is read while it arrives. */
+/** The inspection that the translated request would have. Streams are always events: nothing else is read as it arrives. */
 export function inspectUpstream(format: FormatName, model: string, client: Inspection): Inspection {
   const { streamed, endUser, outputLimit } = client
   return {

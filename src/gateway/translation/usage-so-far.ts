@@ -6,7 +6,7 @@ import { estimateTokens } from '../answer/charge.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 
-/** As the provider reported it; of an answer without a report, as the record will estimate it. */
+/** The usage that the provider reported, or else the estimate that the record will have. */
 export function usageSoFar(leg: Leg, body: Buffer, written: WrittenAnswer): ReplyUsage | null {
   const { earlier, reader } = leg
   const last = usageOfPart(leg, body, written)

@@ -8,26 +8,26 @@ import type { Call } from '../request/call.ts'
 import { readOpaque } from './opaque-form.ts'
 
 const lifeMs = 7 * 24 * 60 * 60_000
-/** Of one turn. */
+/** Bytes of one turn. */
 const longest = 256 * 1024
-/** On one thread. */
+/** Bytes on one thread. */
 const mostBytes = 16 * 1024 * 1024
-/** What an entry costs beside its text. */
+/** Memory of an entry in addition to its text. */
 const entryCost = 128
-/** So long a request waits for the store: where its provider may refuse it otherwise, and where it can do without. */
+/** How long a request waits for the store: if its provider may refuse it otherwise, and if it can do without. */
 const neededMs = 500
 const usefulMs = 50
-/** In place of what is sealed: the model signed nothing before this call. */
+/** Stored in place of a seal: the model signed nothing before this call. */
 const thoughtNothing = '-'
 
-/** What a model thought before a call of a tool, and what its provider signed the call itself with. */
+/** The model's reasoning before a tool call, and the signature of the call itself. */
 export interface TurnReasoning {
-  /** In order. `first`: no text came before it. */
+  /** In order. `first`: before any text. */
   before: readonly { text: string; opaque: Opaque; first: boolean }[]
   own: Opaque | null
 }
 
-/** Whose reasoning it is: it goes back to the same model behind the same credential only. */
+/** The owner of reasoning: it only goes back to the same model with the same credential. */
 export interface ReasoningOwner {
   family: Opaque['family']
   providerId: string
@@ -36,12 +36,12 @@ export interface ReasoningOwner {
 }
 
 /**
- * Sealed reasoning of turns that called a tool, by the call's id, for clients whose format cannot carry it. It is journaled before the
- * client learns the id, and read from the memory of this thread, else from the store.
+ * Keeps sealed reasoning of turns that called tools, by call id, for clients whose format cannot carry it. It is journaled before the
+ * client learns the id, and read from this thread's memory, else from the store.
  */
 export class ReasoningVault {
   readonly #gateway: Gateway
-  /** The least recently used first. '': not found. */
+  /** Least recently used first. '': not found. */
   readonly #known = new Map<string, string>()
   #bytes = 0
 
@@ -49,7 +49,7 @@ export class ReasoningVault {
     this.#gateway = gateway
   }
 
-  /** Has to come before the event that names the call. */
+  /** Must be called before the event that names the call is sent. */
   keep({ key, trace, arrival }: Call, owner: ReasoningOwner, callId: string, turn: TurnReasoning): void {
     const name = nameOf(key.projectId, owner, callId)
     if (turn.before.length === 0 && turn.own === null) return this.#remember(name, thoughtNothing)
@@ -62,7 +62,10 @@ export class ReasoningVault {
     this.#remember(name, sealed)
   }
 
-  /** By call id; null: its model thought nothing. What is not known, or not known in time, is missing. `isNeeded`: without it the provider may refuse. */
+  /**
+   * Reasoning by call id; null: the model did none. Ids that are unknown, or not found in time, are missing. `isNeeded`: the provider may
+   * refuse the request without it.
+   */
   async find(
     projectId: string,
     owner: ReasoningOwner,
@@ -118,7 +121,7 @@ export class ReasoningVault {
 
 const vaults = new WeakMap<Gateway, ReasoningVault>()
 
-/** One for each thread. */
+/** Each thread has one. */
 export function vaultOf(gateway: Gateway): ReasoningVault {
   const known = vaults.get(gateway)
   if (known !== undefined) return known

@@ -1,6 +1,6 @@
 import type { FormatName } from '../../core/format.ts'
 
-/** Families of headers that mean something to one vendor, or to one vendor's client, and nothing to another's. */
+/** Headers that only one vendor, or its client, understands. */
 const vendorPrefixes = [
   'anthropic-',
   'openai-',
@@ -13,7 +13,7 @@ const vendorPrefixes = [
 ]
 const vendorNames = new Set(['accept', 'originator', 'session_id', 'conversation_id', 'x-app', 'version'])
 
-/** By it a client asks for what its vendor is still trying out. */
+/** Headers with which a client asks for beta features. */
 const betas = /^(?:anthropic|openai)-beta$/
 const betaOf: Readonly<Record<FormatName, string>> = {
   chat: 'openai-beta',
@@ -22,16 +22,16 @@ const betaOf: Readonly<Record<FormatName, string>> = {
   generate: '',
 }
 
-/** Members of these families that ask for something. */
+/** Families of headers that may ask for something. */
 const asking = /^(?:anthropic|openai|x-goog)-/
-/** Of these: how the client speaks to its vendor, and accounts, which the gateway's own stand for with any provider. */
+/** Exceptions: how the client speaks to its vendor, and account names, which the gateway replaces for every provider. */
 const silent =
   /^(?:anthropic-(?:version|dangerous-direct-browser-access|workspace-id)|openai-(?:organization|project|intent)|x-goog-(?:api-client|api-key|user-project|request-params|fieldmask))$/
-/** What others do anyway, and what only allows members of the body, which are listed by themselves. */
+/** Betas that change nothing elsewhere, or only allow members of the body, whose losses are listed by themselves. */
 const silentBetas =
   /^(?:claude-code|oauth|interleaved-thinking|adaptive-thinking|fine-grained-tool-streaming|token-efficient-tools|token-counting|prompt-caching|extended-cache-ttl|cache-diagnosis|structured-outputs|effort|task-budgets|fast-mode|context-management|compact|files-api|pdfs|skills|mcp-client|computer-use|code-execution|web-fetch|web-search|search-results|advanced-tool-use|tool-search-tool|tool-examples|redact-thinking|thinking-token-count|mid-conversation-system|advisor-tool|summarize-connector-text|context-hint|afk-mode|max-tokens|message-threads|output-128k|model-context-window-exceeded)-|^(?:assistants|responses|responses_websockets|realtime)=/
 
-/** The client's headers without those of its own vendor. What the provider's own vendor tries out goes up. */
+/** The client's headers without those of its own vendor. Beta features of the provider's own vendor are kept. */
 export function neutralHeaders(raw: readonly string[], to: FormatName): string[] {
   const kept: string[] = []
   for (const [name, value] of pairs(raw)) {
@@ -41,7 +41,10 @@ export function neutralHeaders(raw: readonly string[], to: FormatName): string[]
   return kept
 }
 
-/** Headers that ask for something that the provider does not get. No route refuses them: each version of an agent has others. */
+/**
+ * Headers that ask for something that the provider does not get. A strict route does not refuse them: each version of an agent sends
+ * others.
+ */
 export function lostHeaders(raw: readonly string[], to: FormatName): string[] {
   return [...pairs(raw)].flatMap(([name, value]) => {
     if (!asking.test(name) || silent.test(name) || name === betaOf[to]) return []

@@ -11,8 +11,8 @@ import { Upload, type UploadOptions } from './upload.ts'
 const noFields: FormFields = { needed: [], early: [], read: [] }
 
 /**
- * Makes the upload of a body that goes up as a stream, and holds it until what must be known of it is. The inspection of what was
- * found; null when the request was aborted meanwhile.
+ * Opens the upload of a body that is streamed up, and holds it until the required form fields are known. Returns the inspection of those;
+ * null: the request was aborted.
  */
 export async function receiveUpload(
   arrival: Arrival,
@@ -50,7 +50,7 @@ async function watchInput(arrival: Arrival, caller: RequestCaller): Promise<Obje
   return new ObjectNotes(await openInputWatch(arrival, caller))
 }
 
-/** Null where nothing in the body must be known: it passes as it is, whatever it is. */
+/** Null: no form field has to be known, so the body passes unread. */
 function openScanner({ request }: Arrival, { needed, early, read }: FormFields): FormScanner | Fault | null {
   if (needed.length === 0 && early.length === 0) return null
   const encoding = contentEncoding(request)
@@ -64,7 +64,7 @@ function openScanner({ request }: Arrival, { needed, early, read }: FormFields):
   )
 }
 
-/** Null where the body comes in chunks. */
+/** Null if the body comes in chunks. */
 function declaredLength({ request: { headers } }: Arrival): number | null {
   if (headers['transfer-encoding'] !== undefined) return null
   return Number(headers['content-length'] ?? 0)

@@ -1,15 +1,18 @@
 import { Readable } from 'node:stream'
 
 export interface UploadSource {
-  /** All that the body was given has been taken. May call `push` or `finish` at once. */
+  /** The body has handed over everything that it was given. May call `push` or `finish` at once. */
   next(body: UploadBody): void
-  /** The last byte has been taken. */
+  /** The last byte was read. */
   sent(): void
-  /** The attempt is over: it reads no more. */
+  /** The attempt has ended: it reads no more. */
   abandoned(body: UploadBody): void
 }
 
-/** What one attempt sends: first what is held, then what its source pushes. Never ends by itself, so that a cut body never looks whole. */
+/**
+ * The body of one attempt: first what is held, then what its source pushes. It never ends by itself, so that a truncated body never looks
+ * complete.
+ */
 export class UploadBody extends Readable {
   readonly #source: UploadSource
   #pieces: Buffer[]
@@ -19,7 +22,7 @@ export class UploadBody extends Readable {
     super({ highWaterMark: 64 * 1024 })
     this.#pieces = pieces
     this.#source = source
-    // Whoever destroys it says why elsewhere; without a listener an error would end the thread.
+    // The cause is reported elsewhere; an error without a listener would end the thread.
     this.on('error', () => {})
     this.once('end', () => source.sent())
   }

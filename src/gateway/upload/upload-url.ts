@@ -8,9 +8,9 @@ import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
 import { findHeader } from '../upstream/headers.ts'
 
 /**
- * A resumable upload goes on at a URL that the provider gave, and one SDK sends nothing there but the bytes. So clients get
- * a URL of this gateway's, in which a token stands for the provider's and for whose upload it is. Source: wire/lanes.md,
- * section 3.4; contract.md, rule 9.
+ * A resumable upload continues at a URL that the provider returns, and one SDK sends nothing but the bytes there. So clients get a URL of
+ * this gateway, with a token that contains the provider's URL and the upload's owner. Source: wire/lanes.md, section 3.4; contract.md, rule
+ * 9.
  */
 interface UploadSession {
   /** Path and query below the provider's base URL. */
@@ -25,17 +25,17 @@ const lifeMs = 24 * 60 * 60 * 1000
 
 const unknownUrl = fault(
   'invalid_key',
-  'This upload URL is not one that this gateway gave out, or it is from before its keys were changed. Start the upload again.',
+  'This gateway did not issue this upload URL, or has changed its keys since. Start the upload again.',
 )
-const expiredUrl = fault('invalid_key', 'This upload URL has expired: it is good for a day. Start the upload again.')
+const expiredUrl = fault('invalid_key', 'This upload URL has expired: it is valid for a day. Start the upload again.')
 const otherKey = fault(
   'conflicting_credentials',
   'This upload was begun with another gateway key. Send the key that began it, or none.',
 )
 
 /**
- * Who continues an upload, and where: from the token in the query, which takes the place of a key. Null where there is no token:
- * then it is a call like others.
+ * Identifies who continues an upload, and where, by the token in the query, which takes the place of a key. Null: there is no token, and
+ * the call is like any other.
  */
 export function resumeUpload(arrival: Arrival): RequestCaller | Fault | null {
   const { gateway, lane, match } = arrival
@@ -63,7 +63,7 @@ export function resumeUpload(arrival: Arrival): RequestCaller | Fault | null {
   }
 }
 
-/** A file that is announced larger than one may send is rejected before any of it comes. */
+/** Rejects a file whose announced size is over the limit before any of it arrives. */
 export function checkAnnounced(arrival: Arrival, policy: EffectivePolicy): Fault | null {
   const announced = Number(arrival.header('x-goog-upload-header-content-length') ?? 0)
   const { uploadLimit } = arrival.gateway.settings
@@ -73,7 +73,7 @@ export function checkAnnounced(arrival: Arrival, policy: EffectivePolicy): Fault
   return verdict.fault
 }
 
-/** The key's state counts as in every call; one that is sent besides must be the same. */
+/** The key's state counts as in every call. If a key is sent as well, it must be the same one. */
 function identifyOwner(
   { gateway, request, query, receivedAt, trace }: Arrival,
   { keyId }: UploadSession,
@@ -98,7 +98,7 @@ function identifyOwner(
 const passed = ['x-goog-upload-status', 'x-goog-upload-chunk-granularity', 'x-goog-upload-size-received']
 const urls = ['x-goog-upload-url', 'x-goog-upload-control-url']
 
-/** What an upload's client must hear of its state, and where it goes on: here. */
+/** Headers that tell the client the state of the upload, and to continue it at this gateway. */
 export function uploadHeaders(call: Call, answer: Answer): readonly string[] {
   const { headers } = answer.gated.head
   const result: string[] = []
@@ -130,7 +130,7 @@ function sessionUrl(call: Call, { leg }: Answer, providerUrl: string): string | 
   return `${lane}/upload/${version}/files?${parameter}=${token}&upload_protocol=resumable`
 }
 
-/** Another host than the provider's is not followed: what it named is asked for where its configuration says. null: it is no URL. */
+/** The path and query of a provider's URL. Another host is never followed: the request goes to the configured one. null: not a URL. */
 function below(base: string, url: string): string | null {
   if (url.startsWith(`${base}/`)) return url.slice(base.length)
   const read = URL.parse(url, base)

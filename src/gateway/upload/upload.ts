@@ -11,7 +11,7 @@ import { Deadline, type Deadlines } from '../thread/deadlines.ts'
 import type { GcPacer } from '../thread/gc-pacing.ts'
 import { UploadBody } from './upload-body.ts'
 
-/** Of a body no larger than this, all is kept, so that it can be sent again. */
+/** A body up to this size is kept, so that it can be sent again. */
 const keptBytes = 1024 * 1024
 /** Enough for the fields of a form and the header of its file. */
 const headBytes = 8 * 1024
@@ -19,33 +19,33 @@ const noBytes = Buffer.alloc(0)
 
 export interface UploadOptions {
   request: IncomingMessage
-  /** As announced; null where the body comes in chunks. */
+  /** As announced; null if the body comes in chunks. */
   declared: number | null
   deadlines: Deadlines
   chunks: GcPacer
-  /** Silence allowed to the client between two chunks. */
+  /** The longest pause of the client between two chunks. */
   betweenChunksMs: number
-  /** Most bytes that it may have. */
+  /** The most bytes that the body may have. */
   limit: number
-  /** Most that are held until what must be known has been found. */
+  /** The most bytes that are held until the required fields are known. */
   heldLimit: number
-  /** null: nothing in it must be known. */
+  /** null: no fields have to be known. */
   scanner: FormScanner | null
-  /** Looks at the bytes beside; null: nobody does. */
+  /** Reads a copy of the bytes as they pass; null: nobody does. */
   watch: Pick<InputWatch, 'add' | 'end' | 'unsent'> | null
   fields: FormFields
   keepHead: boolean
 }
 
-/** What an upload reports as it goes on; each of the first three at most once. */
+/** What an upload reports. Each of `reject`, `disconnected` and `complete` is called at most once. */
 export interface UploadPorts {
-  /** So many bytes have come in all. */
+  /** The number of bytes received so far. */
   received(bytes: number): void
-  /** It must not go on. */
+  /** The upload must not continue. */
   reject(reason: Fault | TooLarge): void
-  /** The client disconnected while sending. */
+  /** The client disconnected before the end. */
   disconnected(): void
-  /** The client has sent all of it. */
+  /** The client has sent the whole body. */
   complete(): void
   /** Whether the memory budget allows that many bytes to be held. */
   reserve(bytes: number): boolean
@@ -53,13 +53,13 @@ export interface UploadPorts {
   release(): void
 }
 
-/** Of one attempt. */
+/** What one attempt wants to know of the upload. */
 export interface UploadWatcher {
-  /** How long the provider may take no bytes. */
+  /** How long the provider may read nothing. */
   stallMs: number
   /** The last byte has been handed over. */
   sent(): void
-  /** The provider takes no more of it. */
+  /** The provider has stopped reading. */
   stalled(): void
 }
 
@@ -70,30 +70,30 @@ export interface UploadChange {
 }
 
 /**
- * A request's body that goes up while it arrives. What must be known of it first is held, then it flows: the client is read no
- * faster than the provider takes it. An attempt gets what is held and then what comes; once bytes have gone that are not kept,
- * there can be no other.
+ * A request's body that is sent up while it arrives. It is held until the required fields are known, then flows: the client is read no
+ * faster than the provider reads. An attempt gets the held bytes and then the rest. Once bytes were sent that are not kept, no other
+ * attempt is possible.
  */
 export class Upload {
-  /** Bytes that have come. */
+  /** Bytes received. */
   received = 0
-  /** Bytes have gone up that are not kept: it cannot be sent again. */
+  /** Bytes were sent that are not kept, so the body cannot be sent again. */
   spent = false
   readonly #options: UploadOptions
   readonly #ports: UploadPorts
   readonly #deadline: Deadline
   #held = new Pieces()
-  /** Until what must be known is. */
+  /** Resolves `hold()`; null: nothing is being held. */
   #holding: (() => void) | null = null
   #known = 0
-  /** Its beginning, where what it costs is read from it. */
+  /** The beginning of the body, if its cost is read from there. */
   head = noBytes
   #body: UploadBody | null = null
-  /** An attempt was made of it, whatever became of that. */
+  /** An attempt has opened the body, whatever its outcome. */
   #begun = false
   #watcher: UploadWatcher | null = null
   #state: 'unread' | 'open' | 'complete' | 'rejected' | 'disconnected' | 'closed' = 'unread'
-  /** Whose turn it is. */
+  /** Which side the time limit applies to. */
   #waitsFor: 'client' | 'provider' = 'client'
 
   constructor(options: UploadOptions, ports: UploadPorts) {
@@ -103,17 +103,17 @@ export class Upload {
     options.deadlines.add(this.#deadline)
   }
 
-  /** The client has sent all of it. */
+  /** The client has sent the whole body. */
   get complete(): boolean {
     return this.#state === 'complete'
   }
 
-  /** Of the form, as far as they were found before it went on. */
+  /** The form fields found so far. */
   get fields(): readonly FormField[] {
     return this.#options.scanner?.fields ?? []
   }
 
-  /** Resolves when what must be known has been found, or the upload is over, whatever ended it. */
+  /** Resolves when the required fields are known, or the upload has ended for any reason. */
   hold(): Promise<void> {
     if (this.#options.scanner === null) return Promise.resolve()
     return new Promise((resolve) => {
@@ -122,7 +122,7 @@ export class Upload {
     })
   }
 
-  /** As long as the body will be with the change made; null when that is not known. */
+  /** The body's length after the change; null: unknown. */
   length(change: UploadChange | null): number | null {
     const { declared } = this.#options
     const known = this.#state === 'complete' ? this.received : declared
@@ -130,7 +130,7 @@ export class Upload {
     return known - (change.end - change.start) + Buffer.byteLength(change.text)
   }
 
-  /** For one attempt, which replaces the one before. The change lies within what is held. */
+  /** Opens the body for an attempt, replacing the one before. The change must be within the held bytes. */
   open(change: UploadChange | null, watcher: UploadWatcher): UploadBody {
     this.#body?.destroy()
     const held = this.#held.list()
@@ -145,7 +145,7 @@ export class Upload {
     return this.#body
   }
 
-  /** Nobody wants more of it: a hold ends, and what still comes is taken in unread, bounded, so that the client gets to its answer. */
+  /** Nobody needs the rest: a hold ends, and what still arrives is discarded, up to a bound, so that the client can read the answer. */
   close(): void {
     const { request, deadlines, watch } = this.#options
     if (!this.#begun && this.#state !== 'closed') watch?.unsent?.()
@@ -186,7 +186,7 @@ export class Upload {
     else if (!this.#ports.reserve(this.#held.size)) this.#reject(outOfMemory())
   }
 
-  /** All of it, or what is needed and as much as is kept anyway. */
+  /** Whether all fields were found, or the required ones within as many bytes as are kept anyway. */
   #knowsEnough(): boolean {
     const { fields } = this.#options
     const found = (name: string) => this.fields.some((field) => field.name === name)
@@ -222,7 +222,7 @@ export class Upload {
     this.#body?.finish()
   }
 
-  /** After the end, as every time, it says nothing new; without a listener for `error`, Node emits none. */
+  /** Also fires after a normal end, when it has no effect. Without a listener for `error`, Node emits none. */
   #closed = (): void => {
     this.#finish('disconnected')
     this.#ports.disconnected()
@@ -231,12 +231,12 @@ export class Upload {
 
   #reject(reason: Fault | TooLarge): void {
     this.#options.request.pause()
-    // Whoever waits for a hold finds the reason there.
+    // Reported first: whoever waits for the hold reads the reason there.
     this.#ports.reject(reason)
     this.#finish('rejected')
   }
 
-  /** Whether the chunk may be kept besides going up. */
+  /** Whether the chunk may be kept as well as sent. */
   #keeps(chunk: Buffer): boolean {
     if (this.spent || (this.#options.declared ?? 0) > keptBytes) return false
     const size = this.#held.size + chunk.length
@@ -255,14 +255,14 @@ export class Upload {
     else this.#arm('client')
   }
 
-  /** The body has handed over all that it was given. */
+  /** The body has handed over everything that it was given. */
   #next(body: UploadBody): void {
     if (body !== this.#body) return
     if (this.#state === 'complete') body.finish()
     else if (this.#state === 'unread' || this.#state === 'open') this.#resume()
   }
 
-  /** The attempt is over. */
+  /** The attempt has ended. */
   #drop(body: UploadBody): void {
     if (body !== this.#body) return
     this.#body = null
@@ -277,7 +277,7 @@ export class Upload {
     this.#arm('client')
     if (this.#state === 'unread') {
       this.#state = 'open'
-      // `data` first: it is what invites a client that waits to be asked (`Expect: 100-continue`).
+      // `data` comes first: it asks a client that waits (`Expect: 100-continue`) for the body.
       request.on('data', this.#receive).on('end', this.#end).on('close', this.#closed)
     }
     request.resume()

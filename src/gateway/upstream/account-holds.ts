@@ -12,16 +12,16 @@ import type { Candidate } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
-import { endless, expectEach, expectTarget } from './expect-target.ts'
+import { expectEach, expectTarget, unbounded } from './expect-target.ts'
 import { holdWhatFits, refuse } from './hold-budgets.ts'
 import { longestFitting, spentFor } from './longest-answer.ts'
 import { followLimits } from './raise-budgets.ts'
 
-/** What one attempt takes of the limits of the account that it is made with. */
+/** What one attempt takes from the limits of the account that it uses. */
 interface AccountUse {
   candidate: Candidate
   hold: LimitHold
-  /** As it was charged; null until it was sent. */
+  /** The attempt that is charged; null until it was sent. */
   attempt: AttemptRecord | null
 }
 
@@ -29,24 +29,23 @@ const nanoPerUsd = 1e9
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 
 /**
- * What a request takes of the limits that accounts at providers have. Each attempt counts there: a retry and a fallback are
- * further requests. One that ends without passing gives back at once the tokens and the money that it did not use; what the
- * others came to is settled with the request.
+ * What a request takes from the limits of accounts at providers. Every attempt counts there: a retry or a fallback is one more request. An
+ * attempt that fails releases at once the tokens and money that it did not use; what the others used is settled with the request.
  */
 export class AccountHolds implements HeldAccounts {
   readonly #call: Call
   readonly #uses: AccountUse[] = []
   readonly #booked: BookedAmount[] = []
-  /** Taken before anything was journaled, for the first attempt. */
+  /** Taken for the first attempt before the admitted entry was journaled. */
   #prepared: AccountUse | null = null
-  /** What the admitted entry says is held. */
+  /** What the admitted entry states as held. */
   #announced: readonly BookedAmount[] = []
 
   constructor(call: Call) {
     this.#call = call
   }
 
-  /** For the target that will be tried first, so that the admitted entry says what is held. */
+  /** Takes what the first target needs, so that the admitted entry states what is held. */
   prepare(candidate: Candidate): void {
     const provider = this.#call.gateway.model.configuration.providers.get(candidate.provider.id)
     if (provider === undefined || provider.limits === null) return
@@ -126,7 +125,7 @@ export class AccountHolds implements HeldAccounts {
   settle({ tokens, status }: RequestRecord): readonly BookedAmount[] {
     const used = tokens === null ? ((status ?? 0) >= 400 && status !== 499 ? 0 : null) : tokens.input + tokens.output
     for (const use of this.#uses) this.#settle(use, used)
-    // What was said to be held is taken back, whatever became of it.
+    // The admitted entry announced a hold, so it must be booked as 0 even if nothing was used.
     if (this.#booked.length === 0) return this.#announced.map(([counter, period]) => [counter, period, 0])
     return this.#booked
   }
@@ -137,7 +136,7 @@ export class AccountHolds implements HeldAccounts {
     this.#prepared = null
   }
 
-  /** `tokens` null: nobody knows, and it stays as it was estimated. */
+  /** `tokens` null: unknown, so the estimate stands. */
   #settle({ hold, attempt }: AccountUse, tokens: number | null): void {
     if (tokens !== null) this.#call.gateway.limits.correctTokens(hold, tokens)
     hold.actual = { usd: BigInt(Math.round((attempt?.cost?.usd ?? 0) * nanoPerUsd)), tokens: tokens ?? 0 }
@@ -154,7 +153,7 @@ export class AccountHolds implements HeldAccounts {
     const countsUsd = limits.some(({ kind }) => kind === 'usd')
     const expected = countsUsd ? this.#expect(candidate, provider) : null
     const budgets = { limits, user: null, forAccount: true }
-    if (expected === endless) {
+    if (expected === unbounded) {
       const spent = spentFor(this.#call, budgets, candidate)
       if (spent !== null) return refusedByBudget(spent, null).fault
       return unboundedAnswer(longestFitting(this.#call, budgets, candidate))
@@ -170,14 +169,14 @@ export class AccountHolds implements HeldAccounts {
       const longest = refusal.why === 'spent' ? longestFitting(this.#call, budgets, candidate) : null
       return refusedByBudget(refusal, longest).fault
     }
-    // A stream without a limit goes on holding more while it writes, as under a policy's budget.
+    // A stream without an output limit holds more as it grows, as under a policy's budget.
     if (expected.grows && arrival.limits === null)
       this.#call.openHold = { held: expected.output, price: expected.price, input: expected.input }
     return { candidate, hold: taken, attempt: null }
   }
 
   #expect(candidate: Candidate, provider: LiveProvider): Expected | Fault {
-    // Whether it has a price is asked first: a limit would not help one without.
+    // The price is checked first: for a model without a price, a limit would not help.
     const { usesTokens } = this.#call.match.endpoint
     const each = expectEach(this.#call, candidate, { forAccount: true, outputCap: 1 })
     if (usesTokens && provider.kind.transport === null && each.some((one) => !('code' in one) && one.price === null))

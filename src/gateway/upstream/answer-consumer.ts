@@ -10,30 +10,32 @@ export interface Head {
   headers: string[]
 }
 
-/** How a call stands at its gate, before anything has reached the client. */
+/** The result of a call at its commit gate, before anything has reached the client. */
 export type Gated =
-  /** Content has begun (or the stream ended as it should): the events come through `attach`. */
+  /** Content has begun (or the stream ended normally): the events come through `attach`. */
   | { kind: 'stream'; head: Head; held: readonly [StreamEvent, EventReading][] }
   | { kind: 'whole'; head: Head; body: Buffer }
-  /** The body is bytes by nature, too large to hold or to read, or compressed although we asked for plain: it flows through `attach`. */
+  /**
+   * The body is binary, too large to hold or to read, or compressed although the gateway asked for plain text: it flows through `attach`.
+   */
   | { kind: 'flow'; head: Head }
-  /** Not 2xx. The body is whole, or its first part when larger than what is held. */
+  /** Not 2xx. The body is complete, or its first part if it is larger than the limit for held bytes. */
   | { kind: 'error'; head: Head; body: Buffer }
-  /** The provider's error event came first. */
+  /** The provider sent an error event before any content. */
   | { kind: 'error-event'; head: Head; error: NonNullable<EventReading['error']> }
   | { kind: 'failed'; fault: Fault; transport: TransportFault['kind'] | null }
-  /** Aborted from this side. */
+  /** Aborted by the client or the gateway. */
   | { kind: 'aborted' }
 
 /** Gets a call's bytes once the gate is open. Nothing is called after `ended` or `failed`. */
 export interface AnswerConsumer {
   event(event: StreamEvent, reading: EventReading): void
   chunk(chunk: Buffer): void
-  /** Everything that arrived together has been handed over. */
+  /** All that arrived together has been handed over. */
   flush(): void
   ended(missing: string | null): void
   failed(fault: Fault, transport: TransportFault['kind'] | null): void
-  /** The client has not read for longer than a download may wait. */
+  /** The client has not read for longer than a download may pause. */
   stalled(): void
 }
 
@@ -45,14 +47,14 @@ export interface UpstreamTimes {
 export interface UpstreamOptions extends CallLimitsOptions {
   streamed: boolean
   responseForm: Endpoint['responseForm']
-  /** Whether an answer may be empty: the call asks no model for anything. */
+  /** Whether the answer may be empty: the call asks no model. */
   mayBeEmpty: boolean
   /** The type that a streamed answer must have; another type is taken for a whole document. */
   streamType: string
   reader: AnswerReader
   framer: StreamFramer | null
-  /** The gateway must read the whole answer before it passes. */
+  /** The gateway must read the whole answer before any of it is passed on. */
   mustRead: boolean
-  /** The memory of such an answer, if it is large, is reserved here. */
+  /** Memory for such an answer is reserved here, if it is large. */
   budget: MemoryBudget
 }

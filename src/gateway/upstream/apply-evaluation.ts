@@ -4,15 +4,15 @@ import { type CallEntry, type CallOutcome, longestLimitMs } from '../../routing/
 import { type Answer, type AttemptEvaluation, type CredentialOutcome, credentialIdOf } from './evaluate.ts'
 import type { Leg } from './leg.ts'
 
-/** How long an account without quota is left alone before traffic tries it again; the check may end that sooner. */
+/** How long an account without quota is skipped before traffic tries it again. A check may end that sooner. */
 const quotaCooldownMs = 60_000
-/** The same for a credential that no check can prove. */
+/** The same for a credential that no check can verify. */
 const rejectedCooldownMs = 30_000
-/** After a 429 that did not say how long, where there are several credentials; and the bounds of what one says. */
+/** Cooldown after a 429 that names no time, if there are several credentials; then the bounds for a time that it does name. */
 const limitMs = 5000
 const shortestLimitMs = 1000
 
-/** The one place where an outcome changes the provider's health and its credentials, and is reported. */
+/** The one place where an outcome changes the health of the provider and its credentials, and is reported. */
 export function applyEvaluation(
   leg: Leg,
   entry: CallEntry,
@@ -28,7 +28,10 @@ export function applyEvaluation(
   return credential === undefined ? sent : applyToCredential(leg, credential, sent)
 }
 
-/** How long the attempt took, for routes that go by it; a failure took as long as it may. Of what flows on nothing is known yet. */
+/**
+ * How long the attempt took, for routes that choose by latency. A failure counts as the longest time allowed. The duration of an answer
+ * that still flows is not known yet.
+ */
 function recordLatency(leg: Leg, { sent, health: { target } }: AttemptEvaluation, attempt: AttemptRecord): void {
   const { streamed } = leg.inspection
   const { limits, candidate } = leg
@@ -40,7 +43,7 @@ function recordLatency(leg: Leg, { sent, health: { target } }: AttemptEvaluation
   if (until !== null) latency.record(candidate.watched, streamed, until - attempt.started_ms, Date.now())
 }
 
-/** An answer whose content had begun, which counted as a success, broke off. */
+/** An answer whose content had begun broke off. It had been counted as a success. */
 export function applyBreak({ call, candidate, caller, provider }: Leg, outcome: CallOutcome): void {
   const { health, report } = call.gateway
   const trip = health.recordBreak(candidate.watched, outcome, caller, Date.now())
@@ -72,7 +75,7 @@ function applyToCredential(leg: Leg, outcome: CredentialOutcome, sent: Sent<Answ
   }
 }
 
-/** The first answer proves the provider, and any answer its credential where no check does. */
+/** The first answer verifies the provider; any answer verifies its credential if no check can. */
 function recordAccepted(leg: Leg): void {
   const { health, report } = leg.call.gateway
   const { id, slot, readiness } = leg.provider.row
@@ -81,7 +84,9 @@ function recordAccepted(leg: Leg): void {
     report({ type: 'provider-answered', providerId: id })
 }
 
-/** Until then the credential is the last choice for this model. Without a word of the provider a single one is tried on. */
+/**
+ * Until the limit ends, the credential is the last choice for this model. A single credential is still used if the provider named no time.
+ */
 function applyLimit(leg: Leg, retryAfterMs: number | null, sent: Sent<Answer>): Sent<Answer> {
   const { health } = leg.call.gateway
   const { watched } = leg.candidate
@@ -93,12 +98,12 @@ function applyLimit(leg: Leg, retryAfterMs: number | null, sent: Sent<Answer>): 
   }
   const next = tryOther(leg, sent, (index) => health.isUsable(watched, index, now))
   const goesOn = next.kind === 'failed' && next.failure.next === 'credential'
-  // All have met their limits: without a word of when it ends, waiting helps nobody.
+  // All credentials have reached their limits. If the provider named no time, waiting does not help.
   if (goesOn || single || retryAfterMs !== null || next.kind !== 'failed') return next
   return { kind: 'failed', failure: { ...next.failure, next: 'target' } }
 }
 
-/** Another credential of the pool at once, if there is one that this request has not tried here. */
+/** Tries another credential of the pool at once, if there is one that this request has not tried at this target. */
 function tryOther(leg: Leg, sent: Sent<Answer>, isUsable: (index: number) => boolean): Sent<Answer> {
   if (sent.kind !== 'failed' || leg.candidate.credentialId !== undefined) return sent
   for (let index = 0; index < poolSize(leg); index++)

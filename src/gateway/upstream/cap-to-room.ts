@@ -4,24 +4,24 @@ import type { Expected } from '../../policy/limits/expected-use.ts'
 import { cappedToRoom, capUnknown, roomToCap } from '../../policy/limits/room-to-cap.ts'
 import type { Call } from '../request/call.ts'
 
-/** Caps an answer to what a budget has left. False: no shorter answer would help, or the policy does not want one. */
+/** Caps the answer to what a budget has left. False: a shorter answer would not help, or the policy does not cap answers. */
 export function capToRoom(call: Call, refusal: BudgetRefusal | null, expected: Expected): boolean {
   const { inspection, match } = call
-  // Not of a copy for a shadow, which would take the last of a budget.
+  // A copy for a shadow target is never capped: it would use up the rest of the budget.
   if (refusal === null || call.trace.shadowOf !== null || match.endpoint.outputLimits === undefined) return false
   const room = roomToCap(refusal, expected, inspection.answers)
   if (room !== null) noteCap(call, refusal.limit, room)
   return room !== null
 }
 
-/** The same of an answer of which nobody knows how long it may get. */
+/** The same for an answer whose greatest length is unknown. */
 export function capLength(call: Call, limits: readonly Limit[]): boolean {
   const capped = call.trace.shadowOf === null ? capUnknown(limits, call.inspection.answers) : null
   if (capped !== null) noteCap(call, capped.limit, capped.most)
   return capped !== null
 }
 
-/** One note on the record, in place of what was said of another budget before. */
+/** Keeps one note on the record: it replaces the note about another budget. */
 function noteCap(call: Call, limit: Limit, most: number): void {
   const { policySignals } = call.trace
   const before = call.roomNote === null ? -1 : policySignals.indexOf(call.roomNote)

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
 import type { AttemptRecord } from '../../core/record.ts'
+import { hideInHeaders, hideSecret } from '../../core/secret.ts'
 import type { StreamedError } from '../../lanes/contract.ts'
 import { isFiltered } from '../../lanes/filtered-answer.ts'
 import type { AnswerHead, TransportFault } from '../../providers/contract.ts'
@@ -11,7 +12,6 @@ import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Gated, Head } from './answer-consumer.ts'
-import { hideInHeaders, hideInText } from './headers.ts'
 import type { Leg, Passing } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
@@ -25,7 +25,7 @@ export interface Answer {
   error: { body: Buffer } | null
 }
 
-/** An upstream call that has come to its gate. */
+/** An upstream call whose commit gate has resolved. */
 export interface GatedAttempt {
   leg: Leg
   upstream: UpstreamCall
@@ -33,29 +33,29 @@ export interface GatedAttempt {
   gated: Gated
 }
 
-/** What an outcome means: what to do next, and what it says of the provider. `applyEvaluation` acts on it. */
+/** What an outcome means: what to do next, and what it says about the provider. `applyEvaluation` acts on it. */
 export interface AttemptEvaluation {
   sent: Sent<Answer>
   health: CallOutcome
   credential?: CredentialOutcome
 }
 
-/** What an outcome says of the credential that was used. */
+/** What an outcome says about the credential that was used. */
 export type CredentialOutcome =
-  /** Rejected with this call; the check decides whether it was about the credential. `alone`: a handshake proves nothing. */
+  /** Rejected in this call; the check decides whether the credential is at fault. `alone`: a handshake proves nothing. */
   | { kind: 'suspect'; reason: string; alone: boolean }
-  /** It is accepted, but may not do this; the check decides whether that is all. */
+  /** Accepted, but not allowed to do this; the check decides whether it can do anything else. */
   | { kind: 'doubtful' }
   | { kind: 'exhausted'; reason: string }
-  /** It met a limit of the model; null: the provider did not say for how long. */
+  /** It reached a limit of the model; null: the provider did not say for how long. */
   | { kind: 'limited'; retryAfterMs: number | null }
   | { kind: 'accepted' }
 
 /** The answer came; nothing went wrong. */
 const healthyOutcome: CallOutcome = { provider: 'success', target: 'success', cause: 0 }
-/** The provider answers, but what it answered is about this call alone: nothing is learned of the target. */
+/** The provider answered, but its answer concerns only this call: it says nothing about the target. */
 const callersOutcome: CallOutcome = { provider: 'success', target: 'neutral', cause: 0 }
-/** The client or the gateway itself ended it: nothing is learned. */
+/** The client or the gateway ended the call: it says nothing about the provider. */
 const unknownOutcome: CallOutcome = { provider: 'neutral', target: 'neutral', cause: 0 }
 
 function failing(cause: number, provider: CallOutcome['provider']): CallOutcome {
@@ -84,7 +84,7 @@ function accept({ sent, health }: AttemptEvaluation): AttemptEvaluation {
 
 const accepted: CredentialOutcome = { kind: 'accepted' }
 
-/** What cannot be translated back is no answer. */
+/** An answer that cannot be translated for the client counts as a failure. */
 function evaluatePassing(outcome: GatedAttempt, gated: Passing): AttemptEvaluation {
   const { leg, upstream } = outcome
   if (leg.translation === null) return evaluateAnswer(outcome, gated, gated)
@@ -94,7 +94,7 @@ function evaluatePassing(outcome: GatedAttempt, gated: Passing): AttemptEvaluati
   return evaluateFault(leg, { kind: 'failed', fault: translated, transport: null })
 }
 
-/** An answer goes to the client, but for one that the provider's content filter ended, where the route falls back on that. */
+/** An answer goes to the client. The exception: the provider's content filter ended it, and the route falls back on that. */
 function evaluateAnswer(outcome: GatedAttempt, gated: Passing, shown: Passing): AttemptEvaluation {
   const passed = goesToClient(outcome, shown, healthyOutcome)
   if (passed.sent.kind !== 'answered' || !outcome.leg.route?.fallbackOn.includes('content_filter')) return passed
@@ -105,13 +105,13 @@ function evaluateAnswer(outcome: GatedAttempt, gated: Passing, shown: Passing): 
   }
 }
 
-/** Before any of it has gone out: a stream that ends so later cannot be taken back. */
+/** Only what the commit gate still holds: after that, a stream cannot be taken back. */
 function holdsFiltered(gated: Answer['gated']): boolean {
   if (gated.kind === 'whole') return isFiltered(gated.body)
   return gated.kind === 'stream' && gated.held.some(([{ data }]) => isFiltered(data))
 }
 
-/** A provider may repeat what it was sent: none of the headers that hold the credential passes. */
+/** A provider may repeat what it was sent: headers that contain the credential are removed. */
 function withoutCredential({ gated, leg }: GatedAttempt): Gated {
   if (!('head' in gated) || leg.credential === null) return gated
   const headers = hideInHeaders(gated.head.headers, leg.credential, (names) =>
@@ -134,28 +134,28 @@ function goesToClient(
 }
 
 function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { kind: 'failed' }>): AttemptEvaluation {
-  // A provider that used up its time once would use it up again: the next target is the better bet.
+  // A provider that ran out of time would probably do so again: the next target is more likely to answer.
   const next = reason.code === 'provider_timeout' || reason.code === 'overloaded' ? 'target' : 'retry'
   const failure = { fault: reason, answer: null, next, retryAfterMs: null, reason: reason.message } as const
-  // The gateway's own trouble says nothing of the provider; another target may have a connection open.
+  // A shortage in the gateway says nothing about the provider; another target may have an open connection.
   if (reason.code === 'overloaded')
     return { sent: { kind: 'failed', failure: { ...failure, fallback: true } }, health: unknownOutcome }
   return { sent: failed(leg, failure, reason.code), health: healthOfFault(leg, reason, transport) }
 }
 
-/** Connections are the provider's, what comes over them is the model's. */
+/** A connection error counts against the provider, an error in its answer against the model. */
 export function healthOfFault(leg: Leg, reason: Fault, transport: TransportFault['kind'] | null): CallOutcome {
   const { code, ofModel } = reason
   if (ofModel === true) return callersOutcome
   const cut = transport === 'reset' || transport === 'protocol'
-  // A provider that hangs up on somebody who stopped sending is right to do so.
+  // A provider may rightly close a connection on which the client has stopped sending.
   if (cut) return isUnsent(leg) ? unknownOutcome : failing(failureCause.cut, 'failure')
   if (transport !== null) return failing(failureCause.unreachable, 'failure')
   if (code === 'provider_timeout') return failing(failureCause.timeout, 'neutral')
   return failing(failureCause.malformed, 'success')
 }
 
-/** The client has not sent all of its upload: what ended the call may have been its doing. */
+/** The client has not sent all of its upload, so the call may have ended because of the client. */
 function isUnsent({ call }: Leg): boolean {
   return call.body.upload !== null && !call.body.upload.complete
 }
@@ -182,7 +182,7 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
   return { sent, health: healthOfEvent(status) }
 }
 
-/** In another format it gets the status that it would have had before the stream began. */
+/** In another format the event becomes an error with the status that it would have had before the stream began. */
 function evaluateCallersEvent(outcome: GatedAttempt, { status, written }: StreamedError): AttemptEvaluation {
   const body = Buffer.from(JSON.stringify({ error: written }))
   const shown = inClientsFormat(outcome.leg, { kind: 'error', head: { status: status ?? 400, headers: [] }, body })
@@ -195,7 +195,7 @@ function inClientsFormat(leg: Leg, gated: GatedError, retryAfterMs: number | nul
   return leg.translation === null ? gated : leg.translation.error(leg, gated.head.status, gated.body, retryAfterMs)
 }
 
-/** What an error in a stream says, before its content or in the midst of it. */
+/** What an error event in a stream says about the provider, before the first content or after it. */
 export function healthOfEvent(status: number | null): CallOutcome {
   const isCallers = isCallersError(status) || status === 429
   return isCallers ? callersOutcome : failing(status ?? failureCause.malformed, 'success')
@@ -203,14 +203,14 @@ export function healthOfEvent(status: number | null): CallOutcome {
 
 const noHeaders: AnswerHead['headers'] = new Map()
 
-/** As if the error had come with its status, before the stream began. One without a status may still be about the account. */
+/** Classifies the error as if it had come with its status, before the stream began. One without a status may still concern the account. */
 function meansExhausted({ provider }: Leg, { status, written }: StreamedError): boolean {
   const head = { status: status ?? 429, headers: noHeaders }
   const meaning = provider.kind.classify(head, readError(written), provider.row.settings)
   return meaning.verdict === 'quota-exhausted'
 }
 
-/** Why an answer ends that its provider paused in, and gave no rest of. */
+/** The fault that ends an answer if the provider paused in it and did not deliver the rest. */
 export function restFailed(
   leg: Leg,
   gated: Exclude<Gated, { kind: 'stream' }>,
@@ -218,7 +218,7 @@ export function restFailed(
   if (gated.kind === 'failed') return { reason: gated.fault, health: healthOfFault(leg, gated.fault, gated.transport) }
   const [status, words] = describeRefusal(leg, gated)
   const what = [status ?? '', words].filter((text) => text !== '').join(': ')
-  const text = `The provider paused in the midst of its answer, and failed when it was asked for the rest${what === '' ? '' : ` (${what})`}. Try again.`
+  const text = `The provider paused in the middle of its answer, and failed when it was asked for the rest${what === '' ? '' : ` (${what})`}. Try again.`
   return { reason: fault('provider_bad_response', text), health: healthOfEvent(status) }
 }
 
@@ -229,7 +229,7 @@ function describeRefusal(leg: Leg, gated: Gated): [status: number | null, words:
   return [null, '']
 }
 
-/** Whether an error event says that the request itself is wrong: every other provider would reject it too. */
+/** Whether an error event says that the request itself is wrong, so that every other provider would reject it too. */
 function isCallersError(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && ![401, 402, 408, 409, 425, 429].includes(status)
 }
@@ -252,12 +252,12 @@ function evaluateError(outcome: GatedAttempt, gated: GatedError): AttemptEvaluat
   if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, status, meaning.retryAfterMs)
   const condition = conditionOf(leg, gated)
   const evaluation = condition === null ? passed : fallBack(leg, answer, condition, describeCondition(condition))
-  // An object's own endpoint says so of what the caller may not see.
+  // At an object's own endpoint the status only means that the caller may not see the object.
   if (meaning.verdict !== 'credential-doubtful' || leg.match.object !== null) return evaluation
   return { ...evaluation, credential: { kind: 'doubtful' } }
 }
 
-/** On which of the route's conditions it falls back, of those that stand for the caller's own errors; null: none. */
+/** The condition of the route on which it falls back, of those that concern the caller's own errors; null: none. */
 function conditionOf({ route }: Leg, { head, body }: GatedError): string | null {
   const conditions = route?.fallbackOn ?? []
   if (conditions.length === 0) return null
@@ -277,7 +277,7 @@ function fallBack(leg: Leg, answer: Answer, condition: string, reason: string): 
   return { sent: failed(leg, failure, condition), health: callersOutcome }
 }
 
-/** It was the client's own, made for a while: nothing is wrong with the one that is stored. */
+/** The credential was the client's own and temporary: the stored one is not at fault. */
 function endOfClientSecret(leg: Leg): AttemptEvaluation {
   const what = fault('invalid_key', 'The provider no longer accepts this credential for clients. Ask for a new one.')
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
@@ -289,7 +289,7 @@ function evaluateRetry(leg: Leg, answer: Answer, status: number, retryAfterMs: n
   const reason = `answered ${status}${wait}`
   const failure = { fault: fault('provider_bad_response'), answer, next: 'retry', retryAfterMs, reason } as const
   const sent = failed(leg, failure, String(status))
-  // A provider that keeps its limits is healthy; only this credential of it is used up.
+  // A provider that enforces its limits is healthy; only this credential is used up.
   if (status === 429) return { sent, health: healthyOutcome, credential: { kind: 'limited', retryAfterMs } }
   return { sent, health: isUnsent(leg) ? unknownOutcome : failing(status, 'success') }
 }
@@ -319,7 +319,7 @@ function evaluateRejectedCredential(leg: Leg, { head, body }: GatedError): Attem
 
 const quotedLength = 300
 
-/** What the provider said, in one line, without account ids and the credential. */
+/** The provider's message on one line, without account ids and the credential. */
 function wordsOf(leg: Leg, body: Buffer): string {
   const { message } = readErrorBody(body)
   const text = hideAccount(leg, Buffer.from(message)).toString().replace(/\s+/g, ' ').trim()
@@ -333,7 +333,7 @@ function failed({ route }: Leg, failure: Omit<Failure<Answer>, 'fallback'>, cond
   return { kind: 'failed', failure: { ...failure, fallback } }
 }
 
-/** A target that could not even be tried. */
+/** A target that could not be tried at all. */
 export function notReady(
   candidate: Candidate,
   reason: string,
@@ -348,33 +348,28 @@ export function notReady(
   return { kind: 'failed', failure: { ...failure, fallback: true } }
 }
 
-/** A target that would be asked when the time for the whole call is over: it could only be blamed for what others took. */
+/** The time for the whole call was over before this target could be tried: it must not be blamed for that. */
 export function outOfTime(): Sent<Answer> {
   const reason = 'the time for the whole call is over'
-  const failure = {
-    fault: fault('provider_timeout'),
-    answer: null,
-    next: 'target',
-    retryAfterMs: null,
-    reason,
-  } as const
+  const what = fault('provider_timeout')
+  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
   return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'time' } }
 }
 
-/** A target that this request cannot be written for. */
+/** A target into whose format this request cannot be translated. */
 export function untranslatable(what: Fault): Sent<Answer> {
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
   return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'format' } }
 }
 
-/** Its account may not be used for more at the moment: nothing was sent, and the next target is asked. */
-export function crowded(reason: Fault): Sent<Answer> {
+/** The account has no room at the moment: nothing was sent, and the next target is tried. */
+export function accountFull(reason: Fault): Sent<Answer> {
   const retryAfterMs = reason.retryAfterMs ?? null
   const failure = { fault: reason, answer: null, next: 'target', retryAfterMs, reason: reason.message } as const
   return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'account' } }
 }
 
-/** Which credential of the pool was used, by its id; null where the provider asks for none. */
+/** The id of the credential that was used; null if the provider needs none. */
 export function credentialIdOf({
   provider,
   credentialIndex,
@@ -382,13 +377,13 @@ export function credentialIdOf({
   return provider.row.credentials[credentialIndex]?.id ?? null
 }
 
-/** A provider's error without account ids and the credential that it was asked with. */
+/** A provider's error without account ids and the credential that was sent. */
 export function hideAccount({ provider, credential }: Pick<Leg, 'provider' | 'credential'>, bytes: Buffer): Buffer {
   const scrubbed = provider.kind.scrub(bytes)
   if (credential === null) return scrubbed
   // Latin-1 keeps every byte through the round trip.
   const text = scrubbed.toString('latin1')
-  const masked = hideInText(text, credential)
+  const masked = hideSecret(text, credential)
   return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 

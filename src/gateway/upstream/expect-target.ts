@@ -17,7 +17,7 @@ import { askedUnits } from '../request/asked-units.ts'
 import type { Call } from '../request/call.ts'
 import { fallbackModels } from './fallback-models.ts'
 
-/** A target, as far as its price and its answer's length depend on it. */
+/** The part of a target that decides its price and the length of its answer. */
 export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels'> & {
   provider: Pick<Candidate['provider'], 'id'>
 }
@@ -29,8 +29,8 @@ interface Expectation {
 }
 
 /**
- * Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn.
- * `priority`: a frame of a connection asks for that tier.
+ * The most expensive of the models that may answer. `forAccount`: limits of the provider's own account never only warn. `priority`: a frame
+ * of a connection asks for the priority tier.
  */
 export function expectTarget(
   call: Call,
@@ -40,7 +40,7 @@ export function expectTarget(
   return dearestOf(expectEach(call, target, { ...asked, outputCap: call.outputCap }))
 }
 
-/** Each of them. `outputCap`: if the client let its answer be so long. */
+/** One expectation for each model that may answer. `outputCap`: as if the client allowed this many output tokens. */
 export function expectEach(call: Call, target: Priced, asked: Expectation): (Expected | Fault)[] {
   const names = [target.upstreamModel, ...(fallbackModels(call, target) ?? [])]
   return names.map((upstreamModel) => expectModel(call, { ...target, upstreamModel }, asked))
@@ -54,13 +54,13 @@ function expectModel(
   const { gateway, inspection, match, body } = call
   const live = gateway.model.configuration.providers.get(provider.id)
   const { usesTokens, outputLimits } = match.endpoint
-  // A later step of a run cannot name the model: it is the run's, where that is known.
-  const isLater = goesOn(call)
+  // A later step of a run cannot name the model: the run's model applies, if it is known.
+  const isLater = isLaterStep(call)
   const earlier = isLater ? (call.arrival.objects?.earlier ?? null) : null
   const model = earlier?.model ?? upstreamModel
   const found = live === undefined ? null : gateway.model.priceOf(live, model)
   const isFree = found === null && (live === undefined || live.kind.transport !== null)
-  // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
+  // What a policy says about models without a price applies here too: a rate, or that they may be used uncounted.
   const { unpriced } = call.arrival
   const price = isFree
     ? null
@@ -73,10 +73,10 @@ function expectModel(
   if (outputLimits === undefined && !isLater) return { price, input, ...expectMedia(price, unitsOf(call)) }
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
-  // Where the policy lets a model without a price be used uncounted, its answer may be as long as it likes.
+  // If the policy lets a model without a price be used uncounted, its answer may have any length.
   const isUncounted = !forAccount && (onlyWarns(call) || (price === null && !countsTokens(call)))
   const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
-  if (expected === null) return endless
+  if (expected === null) return unbounded
   return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
 }
 
@@ -87,13 +87,13 @@ function unitsOf(call: Call): UsageDetail | null {
   return askedUnits(call, Math.max(body.upload?.received ?? body.bytes.length, announced))
 }
 
-export const endless = Object.freeze(unboundedAnswer())
+export const unbounded = Object.freeze(unboundedAnswer())
 
-/** A later step of a run. */
-export const goesOn = ({ match: { endpoint } }: Call): boolean =>
+/** Whether the call is a later step of a run. */
+export const isLaterStep = ({ match: { endpoint } }: Call): boolean =>
   endpoint.startedWork !== undefined && endpoint.model === 'none'
 
-/** What its end will show: until then it needs room, however little. */
+/** Only the end of the work shows what it used: until then the budget needs some room left, however little. */
 const shownLater = fillPrice({ model: '', source: 'set', version: '' })
 
 export const countsUsd = ({ arrival }: Call): boolean =>
@@ -103,7 +103,7 @@ const countsTokens = ({ arrival }: Call): boolean =>
   arrival.limits?.hold?.limits.some(({ kind, period, warns }) => kind === 'tokens' && period !== null && !warns) ===
   true
 
-/** Budgets that only warn refuse nothing. */
+/** Whether all budgets only warn: such budgets reject nothing. */
 export function onlyWarns({ arrival }: Call): boolean {
   return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
 }

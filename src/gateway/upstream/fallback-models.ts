@@ -4,7 +4,7 @@ import { type Candidate, fallbacksOf } from '../../routing/candidates.ts'
 import type { Call } from '../request/call.ts'
 import type { Trace } from '../request/trace.ts'
 
-/** The models that a provider may answer with in place of the one that is asked, by its names for them. Undefined: none, as nearly always. */
+/** The models that a provider may answer with instead of the requested one, by its own names. Undefined: none, as for nearly every call. */
 export function fallbackModels(
   { inspection: { additionalModels } }: Call,
   { additionalUpstreamModels }: Pick<Candidate, 'additionalUpstreamModels'>,
@@ -12,14 +12,14 @@ export function fallbackModels(
   return fallbacksOf(additionalModels, additionalUpstreamModels)
 }
 
-/** Which of the names an answer's is: providers may add a date to it. */
+/** The name in the list that the answer's model matches: providers may append a date. */
 function nameAnswered(answered: string, names: readonly string[]): string | null {
   let found: string | null = null
   for (const name of names) if (answered.startsWith(name) && name.length > (found ?? '').length) found = name
   return found
 }
 
-/** Where it is another than was asked, the record says so. Null: it is none of them, or the asked one. */
+/** Notes on the record that another model answered. Null: the name is in no list, or it is the requested model. */
 export function nameFallback(trace: Trace, asked: string, answered: string, names: readonly string[]): string | null {
   const used = nameAnswered(answered, names)
   if (used === null || used === asked) return null

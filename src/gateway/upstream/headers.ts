@@ -1,10 +1,6 @@
-/**
- * Which headers pass, up and down, and how the provider's credential is kept out of what comes down (product.md section 2, wire/lanes.md
- * sections 1.5, 2.5, 3.6). Unknown headers pass.
- */
+/** Which headers pass, up and down (product.md section 2, wire/lanes.md sections 1.5, 2.5, 3.6). Unknown headers pass. */
 
 import { holdsGatewayKey, keyPrefix } from '../../core/gateway-key.ts'
-import type { Secret } from '../../core/secret.ts'
 
 const hopByHop = [
   'connection',
@@ -31,7 +27,7 @@ const keptFromProvider = new Set([
   'x-goog-user-project',
   // The gateway sends a JSON body up uncompressed.
   'content-encoding',
-  // A range of an answer would look broken or lack its usage (for downloads see `passRange`); another method would be another call.
+  // An answer to a range would look broken or lack its usage (for downloads see `passRange`); another method would be another call.
   'range',
   'if-range',
   'x-goog-fieldmask',
@@ -66,7 +62,7 @@ const keptFromClient = new Set([
   'nel',
   'report-to',
   'reporting-endpoints',
-  // A browser would forget what it holds of the gateway's whole host, an operator's session too.
+  // A browser would delete its data for the gateway's whole host, including an operator's session.
   'clear-site-data',
   'openai-organization',
   'openai-project',
@@ -77,7 +73,7 @@ const keptFromClient = new Set([
   'x-served-by',
   'retry-after',
   'retry-after-ms',
-  // A client would follow these with its gateway key, bypassing the gateway.
+  // A client would follow these with its gateway key and bypass the gateway.
   'location',
   'content-location',
   'refresh',
@@ -127,7 +123,7 @@ function carriesKey(name: string, value: string): boolean {
   return (name.length >= keyLength && holdsGatewayKey(name)) || (value.length >= keyLength && holdsGatewayKey(value))
 }
 
-/** Also compares `_` as `-`, as servers do that pass headers on like CGI. */
+/** Also treats `_` as `-`, as servers do that pass headers on as CGI variables. */
 function isKeptFromProvider(name: string): boolean {
   const read = name.includes('_') ? name.replaceAll('_', '-') : name
   return keptFromProvider.has(read) || startsWithAny(read, keptFromProviderPrefixes)
@@ -141,7 +137,7 @@ export function passRange(raw: readonly string[], headers: string[]): void {
   }
 }
 
-/** The provider's headers that the client may see, as a flat list; `retry-after` is the route's, not one target's. */
+/** The provider's headers that the client may see, as a flat list. `retry-after` is the route's value, not that of one target. */
 export function headersDown(raw: readonly string[], retryAfterMs: number | null): string[] {
   const named = connectionNamed(raw)
   const result: string[] = []
@@ -156,21 +152,23 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
   return result
 }
 
-/** Without both headers of a trace context. */
+/** Without the two headers of a trace context. */
 export function withoutTrace(headers: readonly string[]): string[] {
   return headers.filter((_text, index) => !/^trace(?:parent|state)$/.test(headers[index - (index % 2)] ?? ''))
 }
 
 const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 'x-rate-limit-']
 
-/** Without the provider's rate limits, for a key with limits of its own: the provider's are those of an account that many share. */
+/**
+ * Without the provider's rate limits, for a key with limits of its own: the provider's limits are those of an account that many keys share.
+ */
 export function withoutRateLimits(headers: readonly string[]): readonly string[] {
   const isOfLimits = (name: string | undefined) => startsWithAny(name ?? '', rateLimitPrefixes)
   if (!headers.some((name, index) => index % 2 === 0 && isOfLimits(name))) return headers
   return headers.filter((_text, index) => !isOfLimits(headers[index - (index % 2)]))
 }
 
-/** Headers that the `Connection` header declares hop-by-hop; null in the common case of none. */
+/** Headers that the `Connection` header declares hop-by-hop; null: none, the common case. */
 function connectionNamed(raw: readonly string[]): Set<string> | null {
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]
@@ -201,90 +199,4 @@ export function findRequestId(headers: readonly string[]): string | null {
     if (id !== null) return id
   }
   return null
-}
-
-/** The forms in which a provider may repeat a credential. */
-interface Spellings {
-  texts: readonly string[]
-  shortest: number
-  /** Matches the beginning of each form: nearly every header needs only this test. null: there is nothing to hide. */
-  beginnings: RegExp | null
-}
-
-const beginning = 8
-const known = new WeakMap<Secret, Spellings>()
-
-/** The same list if no header holds the credential; else a list without those that do, and `hidden` gets their names. */
-export function hideInHeaders(headers: string[], secret: Secret, hidden: (names: string[]) => void): string[] {
-  const { beginnings, shortest } = spellingsOf(secret)
-  if (beginnings === null || !headers.some((text) => text.length >= shortest && beginnings.test(text))) return headers
-  const kept: string[] = []
-  const left: string[] = []
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
-    // A name that holds the credential must not be shown either.
-    if (holds(secret, name)) left.push('one whose name it was')
-    else if (holds(secret, value)) left.push(name)
-    else kept.push(name, value)
-  }
-  if (left.length === 0) return headers
-  hidden(left)
-  return kept
-}
-
-/** Replaces the credential in each of its forms by `***`. */
-export function hideInText(text: string, secret: Secret): string {
-  const { texts, beginnings } = spellingsOf(secret)
-  if (beginnings === null || !beginnings.test(text)) return text
-  return texts.reduce((left, spelling) => left.replaceAll(spelling, '***'), text)
-}
-
-/** Ignores case: header names are in lower case. */
-function holds(secret: Secret, text: string): boolean {
-  const lower = text.toLowerCase()
-  return spellingsOf(secret).texts.some((spelling) => lower.includes(spelling.toLowerCase()))
-}
-
-function spellingsOf(secret: Secret): Spellings {
-  const found = known.get(secret)
-  if (found !== undefined) return found
-  const parts = secret.parts()
-  const texts = [...new Set(parts.flatMap(spell))]
-  const forms = [...new Set(texts.map((text) => quoteForm(text.slice(0, beginning))))]
-  const beginnings = texts.length === 0 ? null : new RegExp(forms.join('|'), 'i')
-  const spellings = { texts, shortest: Math.min(...texts.map(({ length }) => length)), beginnings }
-  known.set(secret, spellings)
-  return spellings
-}
-
-function quoteForm(text: string): string {
-  return text.replaceAll(/\W/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-/** Longest first, so that none is found within another. Other spellings are not found. */
-function spell(text: string): string[] {
-  const bytes = Buffer.from(text)
-  const hex = bytes.toString('hex')
-  const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-  const escaped = [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
-  const plain = [JSON.stringify(text).slice(1, -1), encodeURIComponent(text), text]
-  return [
-    escaped,
-    escaped.toUpperCase().replaceAll('\\U', '\\u'),
-    percent,
-    percent.toUpperCase(),
-    hex,
-    hex.toUpperCase(),
-  ]
-    .concat([0, 1, 2].flatMap((offset) => inBase64(bytes, offset)))
-    .concat(plain)
-}
-
-/** The part of its Base64 that does not depend on the text around it, if it begins `offset` bytes after a multiple of three. */
-function inBase64(bytes: Buffer, offset: number): string[] {
-  const whole = Buffer.concat([Buffer.alloc(offset), bytes])
-  const end = Math.floor((whole.length * 8) / 6)
-  const core = whole.toString('base64').slice(Math.ceil((offset * 8) / 6), end)
-  return [core, core.replaceAll('+', '-').replaceAll('/', '_')]
 }

@@ -12,9 +12,9 @@ import { raiseForTarget } from './hold-budgets.ts'
 import { noteHead, noteLeg } from './leg.ts'
 import { mayRepeat } from './may-repeat.ts'
 
-/** What ends an attempt before it is over: the request's own end, or that of one of two that run at once. */
+/** What can end an attempt early: the end of the request, or the cancellation of one of two attempts that run at once. */
 export interface AbortWatch extends Pick<Abort, 'aborted' | 'onAbort'> {
-  /** It has been sent, or is about to be. */
+  /** The attempt has been sent, or is about to be. */
   began?(attempt: AttemptRecord): void
 }
 /** One attempt at a target. */
@@ -27,10 +27,10 @@ export function prepareHedge(call: Call, { route, candidates }: Plan): Hedge | n
   return new Hedge(call, route, hedge, candidates)
 }
 
-/** One of two attempts that run at once: it ends with the request, or by itself. */
+/** One of two attempts that run at once. It ends with the request, or when it is cancelled. */
 class Branch implements AbortWatch {
   aborted = false
-  /** null: nothing has been sent, or nothing ever was. */
+  /** null: nothing has been sent. */
   attempt: AttemptRecord | null = null
   readonly candidate: Candidate
   #act: (() => void) | null = null
@@ -59,8 +59,8 @@ interface Running {
 }
 
 /**
- * Where the first target of a request is silent for longer than the route allows, a second one is asked as well. The first to answer
- * passes; the other is cancelled, and charged at its own provider.
+ * If the first target is silent for longer than the route allows, a second one is asked as well. The first answer is passed on; the other
+ * attempt is cancelled, and charged at its own provider.
  */
 export class Hedge {
   readonly #call: Call
@@ -69,7 +69,7 @@ export class Hedge {
   readonly #times: RouteTimes
   /** Milliseconds; null: not known yet. */
   readonly #after: number | null
-  /** A request is sent twice once at most; its retries are as usual. */
+  /** A request is hedged at most once; its retries work as usual. */
   #tried = false
 
   constructor(
@@ -101,7 +101,7 @@ export class Hedge {
       const other = early === null && !abort.aborted ? await this.#chooseOther(candidate) : null
       if (other !== null && !abort.aborted) both.push(this.#begin(other, send))
       const sent = both.length === 1 ? await first.sent : await this.#finish(both)
-      // Nothing was sent: its breaker or its credentials let nothing through, or it was not needed any more.
+      // The second attempt was not sent: its breaker or credentials did not allow it, or it was no longer needed.
       if (other !== null && both[1]?.branch.attempt == null) this.#times.release()
       this.#record(first.branch, performance.now() - begun)
       return sent
@@ -114,7 +114,7 @@ export class Hedge {
     }
   }
 
-  /** Of the first target, also where it lost, and might have taken longer still. */
+  /** Records the time of the first target, even if it lost and might have taken longer still. */
   #record({ attempt }: Branch, ms: number): void {
     if (attempt?.outcome === 'answered' || attempt?.outcome === 'cancelled')
       this.#times.record(this.#call.inspection.streamed, ms)
@@ -125,7 +125,7 @@ export class Hedge {
     return { branch, sent: send(candidate, branch) }
   }
 
-  /** The next of the plan, or the same once more; null: there is no room for it, as the record says. */
+  /** The next candidate of the plan, or the first one again; null: there is no room for it, as the record says. */
   async #chooseOther(first: Candidate): Promise<Candidate | null> {
     const next = this.#candidates[this.#candidates.indexOf(first) + 1]
     const other = next === undefined || next.lastResort ? first : next
@@ -142,7 +142,7 @@ export class Hedge {
     return null
   }
 
-  /** The first answer wins; where one fails, the other is waited for. */
+  /** The first answer wins. If one attempt fails, the result of the other counts. */
   async #finish(both: readonly Running[]): Promise<Sent<Answer>> {
     const fastest = await Promise.race(both.map(async (each) => ({ each, sent: await each.sent })))
     const other = both.find((each) => each !== fastest.each)
@@ -157,13 +157,13 @@ export class Hedge {
       return this.#conclude(fastest.each, other, fastest.sent)
     }
     const slower = await other.sent
-    // Whether it was tried at all decides whose failure says more.
+    // The failure of an attempt that was sent says more than that of one that was not.
     if (slower.kind === 'failed' && fastest.each.branch.attempt !== null)
       return this.#conclude(fastest.each, other, fastest.sent)
     return this.#conclude(other, fastest.each, slower)
   }
 
-  /** The one that lost: what it had begun is no longer wanted, and may be charged all the same. */
+  /** Ends the attempt that lost: nobody needs its answer, but it may be charged all the same. */
   #drop({ attempt }: Branch, sent: Sent<Answer>): void {
     const { trace } = this.#call
     if (sent.kind === 'answered') {
@@ -171,9 +171,9 @@ export class Hedge {
       upstream.abort()
       if (attempt !== null) chargeCutAttempt(leg, attempt, upstream)
     }
-    // Its account has no part in the answer: it may not be raised for it, nor cut it short.
+    // Its account has no part in the answer: a longer answer must neither raise its hold nor be stopped by it.
     if (attempt !== null && sent.kind !== 'failed') this.#call.arrival.accounts?.ended(attempt)
-    // It is no part of what the answer used.
+    // These tokens are not part of what the answer used.
     trace.cutTokens = null
     if (attempt !== null && sent.kind !== 'failed') attempt.outcome = 'cancelled'
   }
@@ -181,7 +181,7 @@ export class Hedge {
   #conclude(last: Running, other: Running, sent: Sent<Answer>): Sent<Answer> {
     const { attempts } = this.#call.trace
     const { attempt } = last.branch
-    // The last of a record's attempts is the one whose outcome its client got.
+    // The last attempt on a record is the one whose result the client got.
     if (attempt !== null && attempts.at(-1) !== attempt) attempts.push(...attempts.splice(attempts.indexOf(attempt), 1))
     if (sent.kind === 'answered') {
       noteLeg(sent.answer.leg)
@@ -209,7 +209,7 @@ function nameOf({ provider, upstreamModel }: Candidate): string {
   return `${provider.name}/${upstreamModel}`
 }
 
-/** Null: nothing has come of it by then. */
+/** Null: the promise did not resolve in time. */
 async function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined
   const nothing = new Promise<null>((resolve) => {

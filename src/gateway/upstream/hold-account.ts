@@ -4,10 +4,10 @@ import type { Call } from '../request/call.ts'
 
 const accountHolds = loadOnce(() => import('./account-holds.ts'))
 
-/** Of limits that nodes share, for what this node was not given yet. */
+/** The longest wait for limits that nodes share, if this node does not have enough yet. */
 const longestWaitMs = 1000
 
-/** Where some account has limits, each attempt takes what it counts there; what the first one will take is held from now on. */
+/** Prepares the holds on accounts with limits: each attempt takes its part, and the first attempt's part is held from now on. */
 export async function holdAccount(call: Call, { candidates }: Pick<Plan, 'candidates'>): Promise<void> {
   const { AccountHolds } = await accountHolds()
   const accounts = new AccountHolds(call)
@@ -18,14 +18,14 @@ export async function holdAccount(call: Call, { candidates }: Pick<Plan, 'candid
   if (first !== undefined) accounts.prepare(first)
 }
 
-/** Attempts take what they need of accounts at once, without waiting: here is the time for it. */
+/** Attempts take from accounts without waiting, so the node asks for more here. */
 async function askAllowances({ gateway, arrival }: Call, candidates: Plan['candidates']): Promise<void> {
   const { providers, timeZone } = gateway.model.configuration
   const limits = candidates.flatMap(({ provider }) => providers.get(provider.id)?.limits ?? [])
   await gateway.limits.askAllowances(limits, null, { timeZone, now: arrival.receivedAt })
 }
 
-/** The same of limits a minute, as far as a request counts there. */
+/** The same for limits per minute, for what a request is known to count there. */
 async function askWindows({ gateway }: Call, candidates: Plan['candidates']): Promise<void> {
   const { providers } = gateway.model.configuration
   const wants = candidates.flatMap(({ provider }) => {

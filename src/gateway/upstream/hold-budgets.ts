@@ -26,15 +26,15 @@ import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
 import { capLength, capToRoom } from './cap-to-room.ts'
-import { endless, expectTarget, type Priced } from './expect-target.ts'
+import { expectTarget, type Priced, unbounded } from './expect-target.ts'
 import { longestFitting, spentFor } from './longest-answer.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
 
 /**
- * After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. Only where
- * nodes share budgets is there anything to wait for.
+ * Runs after the plan, before anything is journaled or sent: holds the most that the first target can cost. Null: the request may be sent.
+ * Waits only if nodes share budgets.
  */
 export function holdBudgets(call: Call, { candidates }: Plan): Fault | null | Promise<Fault | null> {
   const [first] = candidates
@@ -43,7 +43,7 @@ export function holdBudgets(call: Call, { candidates }: Plan): Fault | null | Pr
   return first === undefined || !mayHold(call) ? null : holdFirst(call, first, arrival.receivedAt)
 }
 
-/** What names no model asks none; but a run may have its model from elsewhere. */
+/** A call that names no model asks none. The exception is a run, whose model may be defined elsewhere. */
 function mayHold({ inspection, match }: Call): boolean {
   return inspection.model !== null || match.endpoint.startedWork !== undefined
 }
@@ -51,7 +51,7 @@ function mayHold({ inspection, match }: Call): boolean {
 export function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
   if (hold === null) return null
-  // Each budget may cap once. What is refused after that, others spend meanwhile.
+  // Each budget may cap the answer once. If one still refuses, other requests are using it up at the same time.
   for (let caps = 0; ; caps++) {
     const expected = expectFirst(call, hold, target)
     if ('code' in expected) return expected
@@ -68,7 +68,7 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
   const { gateway, arrival } = call
   const moment = momentOf(call, arrival.receivedAt)
   if (!mayHold(call)) {
-    // What turns of a connection come to is held while its frames pass, which wait for nobody.
+    // Turns of a connection take their holds while frames pass, and frames do not wait.
     await gateway.limits.askAllowances(hold.limits, hold.user, moment)
     return null
   }
@@ -85,13 +85,13 @@ const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gatewa
 
 function expectFirst(call: Call, hold: LimitHold, target: Priced): Expected | Fault {
   let expected = expectTarget(call, target)
-  if (expected === endless && capLength(call, hold.limits)) expected = expectTarget(call, target)
-  if (expected === endless) {
+  if (expected === unbounded && capLength(call, hold.limits)) expected = expectTarget(call, target)
+  if (expected === unbounded) {
     const spent = spentFor(call, hold, target)
     if (spent !== null) return refuse(call, spent, null)
     expected = unboundedAnswer(longestFitting(call, hold, target))
   }
-  if ('code' in expected) call.trace.policySignals.push(refusedUncounted(expected))
+  if ('code' in expected) call.trace.policySignals.push(uncountedSignal(expected))
   return expected
 }
 
@@ -111,7 +111,7 @@ function concludeFirst(
   return null
 }
 
-/** Holds what is expected; of a stream without a limit, whose `output` it lowers, as much as there is room for. Null: done. */
+/** Holds what is expected. For a stream without an output limit it lowers `expected.output` until it fits. Null: it is held. */
 export function holdWhatFits(
   limits: LimitCounters,
   hold: LimitHold,
@@ -126,8 +126,8 @@ export function holdWhatFits(
 }
 
 /**
- * Before a dearer target is tried, or one after a target that was charged: false where the budgets have no room for it. What is held
- * then stands in the journal before anything is sent. `beside`: what another target comes to that is asked at the same time.
+ * Called before a more expensive target, or one after a target that was charged. False: the budgets have no room for it. The new hold is
+ * journaled before anything is sent. `beside`: another target that is asked at the same time.
  */
 export function raiseForTarget(
   call: Call,
@@ -177,8 +177,8 @@ function raiseTo(
 }
 
 /**
- * Before the rest of an answer is asked for that its provider paused in, in so many bytes and with so many tokens left to write. False
- * where the budgets, or the limits of the account, have no room for it.
+ * Called before asking a provider for the rest of an answer in which it paused. `rest`: the size of that request, and the output tokens
+ * left. False: the budgets, or the limits of the account, have no room for it.
  */
 export function raiseForRest(
   call: Call,
@@ -209,7 +209,7 @@ export function raiseForRest(
 
 export const tokensOf = (tokens: TokenUsage | null) => (tokens === null ? 0 : tokens.input + tokens.output)
 
-/** A stream without a limit has written so many tokens, and its provider may have reported more. Null: it may go on. */
+/** Called as a stream without an output limit grows: `counted` tokens so far, and what the provider has reported. Null: it may go on. */
 export function extendHold(call: Call, counted: number, reported = 0): Fault | null {
   const { openHold: open, arrival } = call
   const written = reported > doubtedFrom ? counted : Math.max(counted, reported)
@@ -218,9 +218,9 @@ export function extendHold(call: Call, counted: number, reported = 0): Fault | n
   if (hold === null && arrival.accounts === null) return null
   const most = open.price?.max_output ?? Number.POSITIVE_INFINITY
   for (let more = increment; ; more = Math.floor(more / 2)) {
-    // No model writes more than it can.
+    // No model writes more than its maximum.
     const wanted = Math.min(written + more, Math.max(most, written))
-    // What is held may still be written.
+    // The present hold still covers it.
     if (wanted <= open.held) return null
     const own = needOf(open, wanted)
     const need = { usd: own.usd + (open.before?.usd ?? 0n), tokens: own.tokens + (open.before?.tokens ?? 0) }
@@ -229,7 +229,7 @@ export function extendHold(call: Call, counted: number, reported = 0): Fault | n
     const crowded = refusal === null ? (arrival.accounts?.raise(need) ?? null) : null
     if (refusal === null && crowded === null) {
       open.held = wanted
-      // What is written in this turn was held before.
+      // Not awaited: what is written in this turn is covered by the hold before.
       if (hold !== null && raised !== null && 'more' in raised && raised.more)
         void journalHeld(call, hold, { input: open.input, output: wanted })
       return null
@@ -240,7 +240,7 @@ export function extendHold(call: Call, counted: number, reported = 0): Fault | n
   }
 }
 
-/** `actual`: what it came to, where nothing more is held. */
+/** `actual`: what the request came to, if it holds nothing more. */
 export function journalHeld(
   call: Call,
   { budgets }: LimitHold,
@@ -252,7 +252,7 @@ export function journalHeld(
   return call.gateway.journal.append({ kind: 'held', id: call.id, hold, tokens })
 }
 
-/** On attempts that were charged, in USD. */
+/** The cost of the attempts that were charged, in USD. */
 function spentOn({ trace }: Call): number {
   return trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
 }
@@ -266,8 +266,8 @@ export function heldBudgets({ limits }: Arrival): readonly BookedAmount[] | null
 }
 
 /**
- * What the request came to, for its settled entry, and for the counters, which take it from the hold when that is released.
- * What went beyond the hold stands on the record as `estimate_error`.
+ * What the request came to, for its settled entry and for the counters, which book it when the hold is released. The excess over the hold
+ * is on the record as `estimate_error`.
  */
 export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly BookedAmount[] | null {
   const hold = arrival.limits?.hold ?? null
@@ -285,13 +285,13 @@ export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly
   return bookedOf(hold.budgets, actual)
 }
 
-/** By how much it came to more than was held. `total`: with what was booked before. */
+/** By how much `total`, which includes what was booked before, exceeds the hold. */
 export function excessOf({ held, booked, exceeded = 0n }: BudgetHold, total: bigint): bigint {
   const excess = total - booked - held
   return excess > 0n ? exceeded + excess : exceeded
 }
 
-/** Work that goes on behind its call holds what the call held, until it is known what it used. */
+/** Background work keeps the call's hold until its usage is known. */
 function keepForWork({ gateway, objects, limits }: Arrival, record: RequestRecord): boolean {
   const { budgets = [], heldFor = null } = limits?.hold ?? {}
   const { lane, provider, model, upstream_model: upstream, id: requestId, time } = record
@@ -316,8 +316,8 @@ export function budgetsOf({ limits }: Arrival): LimitHold | null {
   return hold?.limits.some(({ period }) => period !== null) === true ? hold : null
 }
 
-/** What no budget can count stands among the policy's verdicts, like what is over one. */
-export function refusedUncounted({ message }: Fault): Signal {
+/** The signal for a request that budgets cannot count; it stands with the policy's other verdicts. */
+export function uncountedSignal({ message }: Fault): Signal {
   return { rule: 'budget', verdict: 'deny', text: message }
 }
 
@@ -327,7 +327,7 @@ export function refuse({ trace }: Call, refusal: RefusalFacts, longest: LongestA
   return reason
 }
 
-/** A budget that only warns says so on the record. */
+/** Notes on the record that a budget which only warns is exceeded. */
 function warn(call: Call, hold: LimitHold): void {
   const { gateway, trace, arrival } = call
   const moment = momentOf(call, arrival.receivedAt)

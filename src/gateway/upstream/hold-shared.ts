@@ -8,7 +8,7 @@ import {
 import { type Expected, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
 import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
 
-/** As `holdWhatFits`, of budgets that nodes share: what this node was not given is asked for. */
+/** Like `holdWhatFits`, for budgets that nodes share: asks the control plane for what this node does not have. */
 export async function holdShared(
   limits: LimitCounters,
   hold: LimitHold,
@@ -48,7 +48,7 @@ export async function raiseShared(
   }
 }
 
-/** All that a request waits for: as often as it helps, and until its time is over. */
+/** Limits how long a request waits for allowances: it asks again as long as that can help and time is left. */
 class Asking {
   readonly #limits: LimitCounters
   readonly #until = performance.now() + allowanceWaitMs

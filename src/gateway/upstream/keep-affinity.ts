@@ -15,11 +15,11 @@ import type { AnswerStage } from '../answer/stage.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Affinity, Call } from '../request/call.ts'
 
-/** Signed reasoning may come back after a night. */
+/** A client may continue a conversation with signed reasoning the next day. */
 const signedTtlMs = 24 * 3_600_000
 
-/** Where the conversation has been goes first, as long as it is well; and where it is answered is remembered. */
-export function stayIfKnown(call: Call, planned: Plan): Plan {
+/** Puts the conversation's previous target first, as long as it is healthy, and remembers which target answers. */
+export function applyAffinity(call: Call, planned: Plan): Plan {
   const { gateway, key, body, match, trace, arrival } = call
   const { route } = planned
   if (planned.fault !== null || route === null) return planned
@@ -69,7 +69,7 @@ class CallAffinity implements Affinity {
   }
 }
 
-/** Reads an answer for signatures as it passes, and changes nothing. */
+/** Reads the signatures in an answer as it passes, and changes nothing. */
 class SignatureStage implements AnswerStage {
   readonly faultIfUnread: Fault | null = null
   readonly #names: readonly string[]

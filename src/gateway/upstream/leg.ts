@@ -6,7 +6,8 @@ import type { ReasoningState } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import { spanIdOf, writeTraceparent } from '../../core/trace-context.ts'
 import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
-import type { OutboundRequest } from '../../providers/contract.ts'
+import { openFramer } from '../../lanes/framer.ts'
+import type { OutboundRequest, Transport } from '../../providers/contract.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { AnswerStage } from '../answer/stage.ts'
@@ -14,10 +15,12 @@ import { laneUrls } from '../objects/lane-urls.ts'
 import type { Call, ReplayedReasoning } from '../request/call.ts'
 import type { EarlierParts, PricedModel } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
+import type { Upload, UploadChange } from '../upload/upload.ts'
+import type { UploadBody } from '../upload/upload-body.ts'
 import type { Gated } from './answer-consumer.ts'
 import { fallbackModels, nameChosen, nameFallback } from './fallback-models.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
-import type { UpstreamCall } from './upstream-call.ts'
+import { UpstreamCall } from './upstream-call.ts'
 
 /** A provider and the credential of its pool that one attempt uses. */
 export interface LegTarget {
@@ -28,11 +31,11 @@ export interface LegTarget {
   credentialIndex: number
   /** The client's own credential, or the one of the pool; null: the provider asks for none. */
   credential: Secret | null
-  /** Places of the credentials that this request has tried at this target, this one included. */
+  /** Indexes of the credentials that this request has tried at this target, including this one. */
   tried: readonly number[]
-  /** Whose failures these are; null: everybody's, since the gateway has a single key. */
+  /** The key whose failures are counted separately; null: failures count for all, since the gateway has a single key. */
   caller: string | null
-  /** null: the provider is asked in the format of the call. */
+  /** null: the provider is asked in the call's own format. */
   translation: LegTranslation | null
   /** What this provider is known to refuse besides; null: nothing. */
   refused: ReplayedReasoning | null
@@ -41,18 +44,18 @@ export interface LegTarget {
 /** An answer that goes to the client. */
 export type Passing = Exclude<Extract<Gated, { head: unknown }>, { kind: 'error-event' }>
 
-/** What an attempt needs besides if its provider is asked in another format than the client's. */
+/** What an attempt needs in addition if the provider is asked in another format than the client's. */
 export interface LegTranslation {
   readonly from: FormatName
   readonly to: FormatName
-  /** Names of the fields that do not reach the provider, or the client. */
+  /** Names of the fields that do not reach the provider or the client. */
   readonly losses: readonly string[]
-  /** Those of the request, for the header `x-sp-lossy`; null: none are lost. */
+  /** The request's lost fields, for the header `x-sp-lossy`; null: none. */
   readonly lossHeader: string | null
-  /** What becomes of signed reasoning of earlier turns; null: there is none. */
+  /** What happens to signed reasoning of earlier turns; null: there is none. */
   readonly reasoning: ReasoningState | null
   makeLeg(destination: LegTarget): Leg
-  /** If the provider refused reasoning that it signed itself: the request without it, once; null: it did not. */
+  /** If the provider refused reasoning that it signed itself: the request without it, at most once; null: it did not. */
   withoutSigned(gated: Gated): LegTranslation | null
   /**
    * If the provider has paused in the middle of a whole answer: resolves to the leg that asks for the rest, or to null if it may not be
@@ -61,7 +64,7 @@ export interface LegTranslation {
   afterPause(leg: Leg, gated: Gated): Promise<Leg | null> | null
   /** The same for a stream, once its terminal event has passed its stage. */
   afterStream(): Promise<Leg | null> | null
-  /** Translates an answer at its gate for the client. A fault: it cannot be read. */
+  /** Translates an answer at its gate for the client. A fault: it cannot be translated. */
   answer(leg: Leg, gated: Passing): Passing | Fault
   /** Translates a provider's error for the client. */
   error(leg: Leg, status: number, body: Buffer, retryAfterMs: number | null): Extract<Gated, { kind: 'error' }>
@@ -89,7 +92,7 @@ export interface Leg extends LegTarget {
   earlier?: EarlierParts
 }
 
-/** Everything that one attempt sends and needs to know. Nothing is sent yet. */
+/** Builds everything that one attempt sends and needs. Nothing is sent yet. */
 export function makeLeg(call: Call, destination: LegTarget): Leg {
   if (destination.translation !== null) return destination.translation.makeLeg(destination)
   const { lane, match, inspection } = call
@@ -103,7 +106,7 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   if (replayed.length > 0) change.carrierEdits = replayed
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
-  // The member of a form that asks for a stream may come late, so the type of the answer decides.
+  // The form field that asks for a stream may come late, so the type of the answer decides.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
   const request = makeRequest(call, destination, change, limits)
   const asked = framing === inspection.framing ? inspection : { ...inspection, framing }
@@ -202,7 +205,7 @@ function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffe
   return restored
 }
 
-/** Puts every change of the body on the record (the closed list of product.md section 2, and what a kind must change). */
+/** Notes every change of the body on the record (the closed list of product.md section 2, and what a kind must change). */
 function noteChange(call: Call, provider: string, change: BodyPatch): void {
   const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits, carrierEdits } = change
   const { inspection, match } = call
@@ -228,14 +231,85 @@ export function notePatch({ trace }: Call, text: string): void {
   trace.noteOnce('patch', text)
 }
 
-/** The model by whose price a leg is charged; null: it costs nothing, as with the built-in provider, unless a price was set for it. */
+/** What happened to signed reasoning; null: there was none. Without translation, only reasoning sealed by this gateway is removed. */
+export function reasoningOf({ translation, change }: Leg): ReasoningState | null {
+  if (translation !== null) return translation.reasoning
+  return change.carrierEdits === undefined ? null : 'stripped'
+}
+
+/** Sends a leg. Its answer waits behind the gate of the upstream call. */
+export function sendLeg(leg: Leg): UpstreamCall {
+  const { call, framing, inspection, limits } = leg
+  const { gateway, arrival, body } = call
+  const transport = transportFor(leg)
+  const upstream = new UpstreamCall({
+    deadlines: gateway.deadlines,
+    limits,
+    totalAt: arrival.completeAt + limits.total,
+    streamed: inspection.streamed,
+    uploading: body.upload !== null,
+    responseForm: leg.match.endpoint.responseForm,
+    mayBeEmpty: leg.match.endpoint.model === 'none',
+    streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
+    reader: leg.reader,
+    mustRead: call.createsObjects || call.content?.readsAnswer === true || leg.translation !== null,
+    budget: gateway.budget,
+    framer: framing === null ? null : openFramer(framing),
+  })
+  if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
+  upstream.begin(transport.send(leg.request, upstream))
+  noteLeg(leg)
+  return upstream
+}
+
+/** The body that an attempt sends; adds the headers that it needs to the leg. `upstream` is told of its progress. */
+function openUpload(leg: Leg, upload: Upload, upstream: UpstreamCall): Buffer | UploadBody {
+  const { headers } = leg.request
+  const change = renameIn(leg)
+  const encoding = leg.call.header('content-encoding')
+  if (encoding !== null) headers.push('content-encoding', encoding)
+  const length = upload.length(change)
+  // An empty body needs no stream.
+  if (length === 0) {
+    upstream.bodySent()
+    return Buffer.alloc(0)
+  }
+  if (length !== null) headers.push('content-length', String(length))
+  return upload.open(change, {
+    stallMs: leg.limits.betweenChunks,
+    sent: () => upstream.bodySent(),
+    stalled: () => upstream.bodyStalled(),
+  })
+}
+
+function renameIn({ change: { renameTo }, inspection }: Leg): UploadChange | null {
+  const [span] = inspection.modelSpans
+  return renameTo === null || span === undefined ? null : { ...span, text: renameTo }
+}
+
+function transportFor({ call, lane, match, inspection, provider, candidate, credential }: Leg): Transport {
+  const { kind, row } = provider
+  const transport = kind.transport ?? call.transport
+  if (kind.wrapTransport === undefined) return transport
+  return kind.wrapTransport(transport, {
+    provider: row,
+    lane: lane.name,
+    operation: match.endpoint.operation,
+    model: candidate.upstreamModel,
+    streamed: inspection.streamed,
+    credential,
+    recordChange: (text) => notePatch(call, text),
+  })
+}
+
+/** The model whose price applies to a leg; null: it is free, as with the built-in provider unless a price was set for it. */
 export function pricedAs({ call, provider, candidate }: Leg): PricedModel | null {
   const model = candidate.upstreamModel
   const isFree = provider.kind.transport !== null && call.gateway.model.priceOf(provider, model) === null
   return isFree ? null : { vendor: provider.vendor, model }
 }
 
-/** Writes to the record where the request goes. */
+/** Records where the request goes. */
 export function noteLeg(leg: Leg): void {
   const { call, provider, candidate } = leg
   const { trace } = call
@@ -255,8 +329,8 @@ const leavesChoice = ({ call, translation }: Leg) => call.inspection.leavesChoic
 const isNameless = ({ vendor, model }: PricedModel) => model === '' || vendor === 'azure-openai'
 
 /**
- * Charges the leg as the model that the answer names, if the call names none (and no price was set for it), or lets the provider fall
- * back to another model.
+ * Prices the leg by the model that the answer names, if the call names none (and no price was set for it), or if the provider may fall back
+ * to another model.
  */
 export function noteAnswered(leg: Leg): void {
   const { call, provider, reader, candidate } = leg
@@ -282,7 +356,7 @@ export function noteAnswered(leg: Leg): void {
   if (priced.model === '') trace.upstreamModel = model
 }
 
-/** Writes to the record what the head of the answer says. */
+/** Records what the head of the answer says. */
 export function noteHead({ call: { trace }, lane }: Leg, { head }: UpstreamCall): void {
   trace.providerRequestId = findRequestId(head.headers) ?? trace.providerRequestId
   // Clients do not get this header.

@@ -2,7 +2,7 @@ import type { ModelPrice } from '../../core/model-price.ts'
 import type { Gateway } from '../gateway.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
-/** The price table's row of a model at a provider, which also says what the model reads and writes at most. */
+/** The price table's row for a model at a provider. It also states the model's largest input and output. */
 export function listedPrice(
   { model: { prices } }: Gateway,
   { row, vendor }: Pick<LiveProvider, 'row' | 'vendor'>,

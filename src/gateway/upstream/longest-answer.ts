@@ -7,10 +7,10 @@ import { anyLength, type BudgetState, findSpent, longestAnswer } from '../../pol
 import type { Call } from '../request/call.ts'
 import { expectEach, type Priced } from './expect-target.ts'
 
-/** RefusingBudgets that refuse: of a key's policies, or of an account. */
+/** Budgets that refuse: those of a key's policies, or those of an account. */
 type RefusingBudgets = Pick<LimitHold, 'limits' | 'user'> & { forAccount?: boolean }
 
-/** What a client is told that its budgets refuse: how long they would let an answer be. */
+/** Tells the client of a refused request how long an answer its budgets would allow. */
 export function longestFitting(call: Call, hold: RefusingBudgets, target: Priced): LongestAnswer | null {
   const { gateway, match, inspection, body } = call
   const { outputLimits } = match.endpoint
@@ -25,7 +25,7 @@ export function longestFitting(call: Call, hold: RefusingBudgets, target: Priced
   return { name, most: longestAnswer(budgets, expected, { answers: inspection.answers, adds }) }
 }
 
-/** A budget that an answer of a token does not fit into either. */
+/** The first budget without room for even a one-token answer; null: there is none. */
 export function spentFor(call: Call, hold: RefusingBudgets, target: Priced): RefusalFacts | null {
   const shortest = dearestOf(expectFor(call, hold, target, call.inspection.answers))
   return 'code' in shortest ? null : findSpent(budgetsNow(call, hold), needOf(shortest, shortest.output))
@@ -34,7 +34,7 @@ export function spentFor(call: Call, hold: RefusingBudgets, target: Priced): Ref
 const expectFor = (call: Call, { forAccount = false }: RefusingBudgets, target: Priced, outputCap: number) =>
   expectEach(call, target, { forAccount, outputCap })
 
-/** Those that refuse. */
+/** The state of the budgets that refuse rather than warn. */
 export function budgetsNow({ gateway, arrival }: Call, { limits, user }: RefusingBudgets): BudgetState[] {
   const { timeZone } = gateway.model.configuration
   const now = arrival.receivedAt

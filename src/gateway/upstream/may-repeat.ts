@@ -2,8 +2,8 @@ import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { Call } from '../request/call.ts'
 
 /**
- * Whether the call may be sent twice although nobody asked for that: it asks a model for an answer that is kept nowhere, and has no tool
- * run by the provider, which may act or cost a second time.
+ * Whether the call may be sent twice on the gateway's own decision: it asks a model for an answer that is stored nowhere, and uses no tool
+ * run by the provider, which could act or cost a second time.
  */
 export function mayRepeat(call: Call): boolean {
   const { match, inspection, body, pin, clientSecret, createsObjects } = call

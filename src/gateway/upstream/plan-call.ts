@@ -72,11 +72,11 @@ export function planModel(
   )
 }
 
-/** Providers cache no shorter prompts. */
+/** Providers do not cache shorter prompts. */
 const leastBytes = 1024 * bytesPerToken
 
-/** Whether to send the conversation where it was before: there is a choice, and the route or the request asks for it. */
-export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan): boolean {
+/** Whether to prefer the conversation's previous target: there is a choice, and the route or the request asks for it. */
+export function mayUseAffinity({ match, body, pin }: Call, { route, candidates }: Plan): boolean {
   if (route === null || pin !== null || !offersChoice(candidates)) return false
   const { bytes } = body
   if (route.sticky && bytes.length >= leastBytes) return true
@@ -84,7 +84,7 @@ export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan)
   return signedReasoning !== undefined && mayBeSigned(bytes, signedReasoning)
 }
 
-/** The provider to which an operator sends a request again. */
+/** The provider that an operator chose for a replayed request. */
 function chosenPlace({ onlyProviderId }: SnapshotKey): Pin | null {
   if (onlyProviderId === undefined) return null
   return { providerId: onlyProviderId, credentialId: null, what: 'replay', chosen: true }

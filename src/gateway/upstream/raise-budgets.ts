@@ -6,7 +6,7 @@ import type { Call } from '../request/call.ts'
 
 export const sharing = loadOnce(() => import('./hold-shared.ts'))
 
-/** What does not fit is asked for meanwhile: the next event or turn may find it. */
+/** Raises a hold without waiting. If it does not fit, more is requested in the background for the next event or turn. */
 export function raise(call: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
   followPolicies(call, hold)
   const raised = call.gateway.limits.raiseBudgets(hold, need, Date.now())
@@ -20,12 +20,12 @@ export async function raiseAsking(call: Call, hold: LimitHold, need: BudgetNeed)
   return await (await sharing()).raiseShared(gateway.limits, hold, need)
 }
 
-/** What was lowered, raised or granted while it runs limits how it grows. */
+/** Applies changes of the policies to a request in progress: a limit that was lowered, raised or granted more bounds how the hold grows. */
 function followPolicies(call: Call, hold: LimitHold): void {
   followLimits(hold, call.policy.limits)
 }
 
-/** `limits`: as they are by now. One that no longer applies limits nothing more. */
+/** `limits`: the present ones. A limit that no longer applies only warns. */
 export function followLimits({ limits: before, budgets }: LimitHold, limits: readonly Limit[] | null): void {
   if (limits === before) return
   for (const hold of budgets) {

@@ -19,12 +19,12 @@ import { isPriced } from './plan-call.ts'
 import { noteOutcome, sendOnce } from './send.ts'
 import { translateFor } from './translate-for.ts'
 
-/** Of the requests in progress, in percent. */
+/** The largest share of requests in progress, in percent. */
 const mostShare = 5
 
 /**
- * Sends an answered request once more, to the route's shadow target. Nobody waits for it, and it is the first thing to go when there is
- * much to do: without room for it nothing is sent, and nothing is recorded.
+ * Sends an answered request once more, to the route's shadow target. Nobody waits for it, and under load it is dropped first: without room
+ * for it, nothing is sent and nothing is recorded.
  */
 export function sendShadow(original: Call, route: SnapshotRoute): void {
   const { gateway, abort } = original
@@ -49,7 +49,7 @@ async function copy(original: Call, arrival: Arrival, target: LegTarget): Promis
   else arrival.accounts?.release()
 }
 
-/** At least one at a time, else nobody with little traffic would ever see any. */
+/** At least one at a time, so that gateways with little traffic get shadow requests too. */
 function takePlace({ counters }: Gateway): boolean {
   const most = Math.max(1, Math.floor((counters.read(requestsInFlight) * mostShare) / 100))
   return counters.reserve(shadowsInFlight, 1, most).granted
@@ -61,7 +61,7 @@ function leave({ gateway, abort, body }: Arrival): void {
   gateway.counters.settle(shadowsInFlight, 1, 0)
 }
 
-/** Null: it cannot take the call now. Its health is asked, and never changed. */
+/** Null: it cannot take the call now. Its health is only read, never changed. */
 function findTarget(call: Call, route: SnapshotRoute): LegTarget | null {
   const { gateway, inspection, key, lane, match, caller } = call
   const { shadow } = route
@@ -111,7 +111,7 @@ function withCredential(
   return { route, candidate, provider, ...own, translation: null, refused: null }
 }
 
-/** A request of its own, which nobody sent: it has no client to answer. */
+/** A request without a client of its own: nobody gets its answer. */
 function copyArrival({ gateway, arrival, lane, match, inspection, key, id, trace }: Call): Arrival {
   const copy = new Arrival(gateway, arrival.request, arrival.response, arrival.clientAddress)
   copy.matched(lane, match)
@@ -133,20 +133,20 @@ function copyCall({ key, presented, lane, match, inspection, outputCap, content 
   if (policy.capture !== null) beginCapture(arrival, caller, policy.capture)
   const call = new Call(arrival, caller, inspection)
   call.outputCap = outputCap
-  // What was redacted for one provider is redacted for the other.
+  // What content rules redacted for the first provider stays redacted for this one.
   call.content = content
   arrival.content = content
   return call
 }
 
-/** In the limits of its target's account, as every attempt. False: they have no room for it. */
+/** Counts in the limits of the target's account, as every attempt does. False: they have no room. */
 async function holdOfAccount(call: Call, { candidate, provider }: LegTarget): Promise<boolean> {
   if (provider.limits === null) return true
   await holdAccount(call, { candidates: [candidate] })
   return call.arrival.accounts?.take(candidate, provider) === null
 }
 
-/** In the budgets of its key, and in none of its other limits. False: they have no room for it. */
+/** Counts in the budgets of its key, but in none of the key's other limits. False: they have no room. */
 async function holdOwn(call: Call, { candidate }: LegTarget): Promise<boolean> {
   const { arrival, gateway, inspection, policy } = call
   const budgets = policy.limits?.filter(({ period }) => period !== null) ?? []

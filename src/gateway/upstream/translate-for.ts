@@ -12,8 +12,8 @@ const embedding = loadOnce(() => import('../translation/embedding-leg.ts'))
 const replaying = loadOnce(() => import('../translation/replayed-carriers.ts'))
 
 /**
- * The request for a provider of another format; null: it goes as it came, but for what was sealed in earlier answers. Loads what translates
- * with the first such call. A fault: it cannot be written.
+ * The request for a provider of another format. Null: it is sent as it came, or only without reasoning that this gateway had sealed. A
+ * fault: it cannot be translated. The translation code is loaded with the first such call.
  */
 export async function translateFor(
   call: Call,

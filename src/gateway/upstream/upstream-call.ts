@@ -14,7 +14,7 @@ import { findHeader } from './headers.ts'
 const heldLimit = 1024 * 1024
 /** The same for an answer that the gateway must read. */
 const readLimit = 16 * 1024 * 1024
-/** Memory that a held event takes beside its bytes. */
+/** Memory that a held event takes in addition to its bytes. */
 const eventCost = 256
 /**
  * After this many events the next turn of the loop goes on, so that other requests are served: a single read gives up to 2 MiB, which may
@@ -67,7 +67,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   // The provider is not read while the client is slow, nor while other requests have their turn.
   #paused = false
   #yielding = false
-  /** Events of this turn of the loop. */
+  /** Events read in this turn of the event loop. */
   #burst = 0
   /** The rest of a chunk, for the next turn. */
   #unread: Buffer | null = null
@@ -127,7 +127,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#state !== 'over') this.#limits.bodySent()
   }
 
-  /** The provider takes no more of an upload. */
+  /** The provider has stopped reading an upload. */
   bodyStalled(): void {
     this.#fail(
       fault(
@@ -145,7 +145,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   onHead(status: number, headers: string[]): void {
     if (this.#isOver) return
     this.head = { status, headers }
-    // A WebSocket is open: its frames are no bytes of this call.
+    // A WebSocket has opened: its frames are not bytes of this call.
     if (status === 101) return this.#let({ kind: 'flow', head: this.head })
     this.#form = this.#decideForm(status, headers)
     if (this.#form === 'stream') this.#framer = this.#options.framer
@@ -156,7 +156,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     this.times.firstByte ??= performance.now()
     if (this.#unread !== null) this.#unread = Buffer.concat([this.#unread, chunk])
     else this.#read(chunk)
-    // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
+    // Before content, the limit for the first byte keeps running: pings and headers do not extend it.
     if (this.#isOpen || !this.#options.streamed) this.#limits.enterBetweenChunks()
   }
 
@@ -185,7 +185,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     }
   }
 
-  /** Reads on in the next turn of the loop, unless the client is slow by then. */
+  /** Continues reading in the next turn of the event loop, unless the client is slow by then. */
   #yieldTurn(): void {
     this.#burst = 0
     if (this.#isOver || this.#yielding) return
@@ -205,7 +205,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (!this.#yielding) this.#sending?.resume()
   }
 
-  /** The transport has ended although it was paused: reads what is left. */
+  /** The transport has ended while it was paused: reads what is left. */
   #readUnread(): void {
     const unread = this.#unread
     this.#unread = null
@@ -241,7 +241,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { kind, message } = error
     if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
     if (kind === 'exhausted') return this.#fail(fault('overloaded', message, { retryAfterMs: 1000 }), kind)
-    // A server that does not answer in HTTP was reached all the same.
+    // A server that does not speak HTTP was still reached.
     if (this.head === noHead && kind !== 'protocol')
       return this.#fail(fault('provider_unreachable', `${message} Try again later.`), kind)
     this.#fail(fault('provider_bad_response', `${message} Try again.`), kind)
@@ -308,7 +308,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #endWhole(head: Head): void {
     const body = this.#heldBody()
-    // To read it would block the thread for too long.
+    // Reading it would block the thread for too long.
     if (this.#options.mustRead && holdsTooMuch(body)) {
       this.#let({ kind: 'flow', head })
       return this.#end(null)

@@ -7,7 +7,7 @@ import { additionalNames, longestOf, readAdditionalModels } from '../additional-
 import type { NamedModel } from '../contract.ts'
 import { isFault, readModel, readOutputLimit, rejectMisspelled } from '../request-body.ts'
 
-/** Routes and policies are asked for each. */
+/** Each model is checked against policies and routes. */
 const mostModels = 50
 
 /**
@@ -47,7 +47,7 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
 
 interface BatchModels {
   models: NamedModel[]
-  /** What their requests ask for. */
+  /** What the batch's requests ask for. */
   asks: BatchAsk[]
   leavesChoice: boolean
 }

@@ -1,7 +1,7 @@
 import { asArray, asCount, asObject, asText } from '../../core/json-value.ts'
 import type { EndedWork } from '../earlier-work.ts'
 
-/** What a batch used stands in its results alone; one in which no request succeeded has used nothing. */
+/** A batch's usage is only in its results. A batch without a successful request has used nothing. */
 export function endedBatch(answer: unknown): readonly EndedWork[] {
   const batch = asObject(answer)
   const id = asText(batch?.id)

@@ -85,7 +85,7 @@ export const endpoints: readonly Endpoint[] = [
     requestForms: json,
     usesTokens: false,
   }),
-  // Deprecated, and gone from the newest SDK.
+  // Deprecated, and removed from the newest SDK.
   row('complete', 'POST /v1/complete', {
     model: 'body',
     requestForms: json,
@@ -94,7 +94,7 @@ export const endpoints: readonly Endpoint[] = [
     reader: readComplete,
   }),
 
-  // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, section 2.5).
+  // The SDKs find the results by `results_url`, which is rewritten to lead here (wire/lanes.md, section 2.5).
   row('batches.create', 'POST /v1/messages/batches', {
     billed: false,
     media: 'answer',

@@ -19,7 +19,7 @@ export class MessageUsage {
   /** Of the model's calls for this answer, each by itself. */
   #iterations: readonly JsonObject[] = []
 
-  /** What a stream begins with says nothing of what it goes on to write. */
+  /** The output reported at the start of a stream does not cover what follows. */
   forgetOutput(): void {
     delete this.#counts.output_tokens
   }

@@ -10,7 +10,7 @@ type ReadAsks = NonNullable<Endpoint['batchAsks']>
 /** `batch.inputConfig.requests.requests[].request`. Source: wire/lanes.md, section 3.3. */
 const way = [['batch'], ['inputConfig', 'input_config'], ['requests'], ['requests']]
 
-/** The model is the path's: a request may only repeat it. */
+/** The model is in the path: a request may only repeat it. */
 export const askedByBatch: ReadAsks = (_inspection, body, inputs) => {
   const asks = new Map<string | null, BatchAsk>()
   for (const item of requestsIn(body)) {
@@ -24,7 +24,7 @@ export const askedByBatch: ReadAsks = (_inspection, body, inputs) => {
   return [...asks.values(), ...inputs]
 }
 
-/** Whose answers have no tokens of text. */
+/** Embeddings have no output tokens. */
 export const askedByEmbeddings: ReadAsks = (...asked) =>
   askedByBatch(...asked).map((ask) => ({ ...ask, output: 0, unlimited: 0 }))
 

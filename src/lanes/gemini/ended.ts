@@ -19,7 +19,7 @@ export function endedInteraction(answer: unknown): readonly EndedWork[] {
   return body === null ? [] : readInteraction(body)
 }
 
-/** One in the background, before its end. */
+/** An interaction in the background that has not ended. */
 export function startedInteraction(answer: unknown): StartedWork | null {
   const body = asObject(answer)
   const id = asText(body?.id)

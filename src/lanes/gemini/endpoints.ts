@@ -214,7 +214,7 @@ export const endpoints: readonly Endpoint[] = [
   row('stores.get', 'GET /{version}/fileSearchStores/{object}', { object: store }),
   row('stores.update', 'PATCH /{version}/fileSearchStores/{object}', { requestForms: json, object: store }),
   row('stores.delete', 'DELETE /{version}/fileSearchStores/{object}', { object: deletes('file_search_store') }),
-  // What is put into a store is embedded, which is paid.
+  // What is added to a store is embedded, which costs.
   row('stores.import', 'POST /{version}/fileSearchStores/{object}:importFile', {
     billed: true,
     requestForms: json,
@@ -236,7 +236,7 @@ export const endpoints: readonly Endpoint[] = [
     object: store,
   }),
 
-  // One that is stored is read again, also as a stream from any of its events on.
+  // A stored interaction can be read again, also as a stream from any of its events.
   row('interactions', 'POST /{version}/interactions', {
     billed: false,
     model: 'body-optional',

@@ -42,12 +42,12 @@ function resumptionHandle(update: unknown): ObjectName[] {
 const wanted = ['serverContent', 'toolCall', 'usageMetadata', 'sessionResumptionUpdate', 'error']
 const turnEnds = ['turnComplete', 'interrupted']
 const written = ['modelTurn', 'outputTranscription']
-/** Base64 of 24,000 samples of two bytes a second, of which 25 tokens are made. */
+/** Base64 of 24,000 two-byte samples a second, which count as 25 tokens. */
 const audioBytesPerToken = 2560
 
-/** Base64 of 16,000 samples of two bytes a second, of which 25 tokens are made. */
+/** Base64 of 16,000 two-byte samples a second, which count as 25 tokens. */
 const heardBytesPerToken = 1706
-/** Of an image, also one of a video. */
+/** For an image, also a frame of a video. */
 const tokensPerImage = 258
 const inputs = ['clientContent', 'client_content', 'toolResponse', 'tool_response']
 const realtimeInputs = ['realtimeInput', 'realtime_input']
@@ -98,7 +98,7 @@ class LiveReader implements SocketReader {
         : Math.ceil(textLength(readValue(frame, { start, end })) / bytesPerToken)
     }
     const ends = !content.ok || members.some(({ name }) => turnEnds.includes(name))
-    // One that was interrupted is completed, too.
+    // An interrupted answer also completes.
     if (ends) this.step = this.#busy || this.written > 0 ? 'ends' : null
     else if (!this.#busy) this.step = 'begins'
     this.#busy = !ends
@@ -120,7 +120,7 @@ class LiveReader implements SocketReader {
   }
 }
 
-/** Sound and images within a text are as long as they are in base64, and come to far fewer tokens. */
+/** Sound and images inside a text have the length of their base64, but count as far fewer tokens. */
 function contentTokens(part: Buffer): number {
   return Math.ceil(part.length / (part.includes('"inlineData"') ? heardBytesPerToken : bytesPerToken))
 }
@@ -136,7 +136,7 @@ function realtimeTokens(frame: Buffer, span: Span): number {
   return tokens
 }
 
-/** Of what a model says, in parts or as the words of its speech. */
+/** The length of what a model says, in parts or as a transcript. */
 function textLength(value: unknown): number {
   const said = asObject(value)
   const texts = [said?.text, ...asArray(said?.parts).map((part) => asObject(part)?.text)]

@@ -41,7 +41,7 @@ export class MediaReader extends BaseReader {
     }
     const isError = type === 'error' || (type === '' && event.data.includes('"error"'))
     const body = isError ? parseObject(event.data) : null
-    // Some vendors end these streams with the mark of chat (`[DONE]`).
+    // Some vendors end these streams with the end mark of chat (`[DONE]`).
     if (body === null) return ordinary(event, type !== '')
     this.#ended = true
     const error = readStreamedError(errorObject(body.error) ?? body)

@@ -21,10 +21,10 @@ export function scanEvent(frame: Buffer): { type: string; delta: number | null }
   }
 }
 
-/** Base64 of 24,000 samples of two bytes a second, of which 20 tokens are made. */
+/** Base64 of 24,000 two-byte samples a second, which count as 20 tokens. */
 const audioBytesPerToken = 3200
 
-/** What a part of an answer comes to, where nothing is reported: most providers send at least a token a part. */
+/** An estimate for a part of an answer without reported usage: most providers send at least one token with each part. */
 export function deltaTokens(type: string, bytes: number): number {
   if (!type.endsWith('.delta') || bytes <= '""'.length) return 0
   return Math.ceil(bytes / (type.endsWith('audio.delta') ? audioBytesPerToken : bytesPerToken))

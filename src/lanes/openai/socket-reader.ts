@@ -30,7 +30,7 @@ export class OpenaiSocketReader implements SocketReader {
   /** The model that writes down what the user says. */
   #transcriber: string | null = null
   #open = 0
-  /** The response that ended last: who tells of its end again reports nothing new. */
+  /** The response that ended last: a repeated end reports nothing new. */
   #ended: string | null = null
   readonly #keepsResponses: boolean
 

@@ -65,7 +65,7 @@ export class ThreadsReader extends BaseReader {
   }
 
   override seen(): AnswerFacts {
-    // A run that waits for its tools has reported no usage yet, and is estimated only where the stream was cut.
+    // A run that waits for its tools has not reported its usage yet; it is estimated only if the stream was cut.
     const counts = this.#tokens !== null || (this.#spoke && !this.#done)
     const seen = super.seen()
     if (this.#run === null) return seen

@@ -5,9 +5,9 @@ import { audioSeconds } from '../audio-length.ts'
 import type { RequestContent } from '../contract.ts'
 import { usageDetail } from '../usage.ts'
 
-/** What a request asks for, where its answer does not say what it used. Source: the vendor's price list. */
+/** The usage that a request implies, for answers that do not report it. Source: the vendor's price list. */
 
-/** Text that is spoken is paid by the character: a Unicode code point. */
+/** Spoken text is charged by the character: a Unicode code point. */
 export function readSpeechUnits({ body }: RequestContent): UsageDetail | null {
   const { input } = readMembersOf(body, ['input'])
   return typeof input === 'string' ? usageDetail({ characters: countCodePoints(input) }) : null
@@ -24,7 +24,7 @@ export function readImageUnits({ body, fields }: RequestContent): UsageDetail | 
   })
 }
 
-/** Audio that is written down is paid by the second. */
+/** Transcribed audio is charged by the second. */
 export function readTranscriptionUnits({ head, bytes }: RequestContent): UsageDetail | null {
   return bytes === 0 ? null : usageDetail({ seconds: audioSeconds(head, bytes) })
 }

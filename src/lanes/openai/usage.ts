@@ -60,7 +60,7 @@ export function readUsage(value: unknown): TokenUsage | null {
  * audio, too. Source: wire/streaming.md, section 5.
  */
 export function readUsageDetail(value: unknown, tier: unknown, searches: number | null = null): UsageDetail | null {
-  // Most answers say no more.
+  // Most answers say nothing more.
   if ((value ?? tier ?? searches ?? null) === null) return null
   const usage = asObject(value) ?? {}
   // Chat, Responses, Realtime.
@@ -81,8 +81,8 @@ export function readUsageDetail(value: unknown, tier: unknown, searches: number 
 }
 
 /**
- * How often a response searched the web: as its usage of tools says, else by its calls. Opening a page that was found is no
- * search. Null: the answer says nothing of it.
+ * How often a response searched the web: from its usage of tools, else from its calls. Opening a page that was found is not a search. Null:
+ * the answer does not say.
  */
 export function readSearches({ tool_usage, output }: JsonObject): number | null {
   const counted = asObject(asObject(tool_usage)?.web_search)?.num_requests
@@ -95,8 +95,8 @@ export function readSearches({ tool_usage, output }: JsonObject): number | null 
 }
 
 /**
- * Of the one model that a grader asked. Of several nothing: they have different prices, and an answer has one. Source: the vendor's
- * reference of `POST /fine_tuning/alpha/graders/run`.
+ * The usage of the only model that a grader asked. Null for several models: they have different prices, and an answer has one. Source: the
+ * vendor's reference of `POST /fine_tuning/alpha/graders/run`.
  */
 export function readGraderUsage(value: unknown): TokenUsage | null {
   const [used, ...others] = Object.values(asObject(value) ?? {})

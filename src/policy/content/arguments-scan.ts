@@ -4,19 +4,19 @@ import { type ScanContext, TextScan } from './text-scan.ts'
 const backslash = '\\'
 const quote = '"'
 const shortEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-/** Brackets, colon and comma: they end a number or a word. */
+/** Brackets, colon, comma and white space end a number or a word. */
 const structure = /[{}[\]:,\s]/
 
 /**
- * Applies rules to JSON that comes in pieces: to each string by its meaning, however it is escaped, and to each number. What comes
- * out is JSON of the same shape; what is not changed stays as it is written.
+ * Applies rules to JSON that comes in pieces: to the value of each string, however it is escaped, and to each number. The output is JSON of
+ * the same shape, and unchanged parts keep their spelling.
  */
 export class ArgumentsScan {
   readonly #context: ScanContext
   readonly #shortest: number
   #text: TextScan | null = null
   #number = ''
-  /** The beginning of an escape. */
+  /** The beginning of an escape that is not complete yet. */
   #escape = ''
   #blocked = false
 
@@ -65,7 +65,7 @@ export class ArgumentsScan {
     return this.#blocked ? '' : out
   }
 
-  /** JSON that is there from its beginning to its end. */
+  /** Scans JSON that is already complete. */
   whole(json: string): string {
     return this.push(json) + this.end()
   }
@@ -106,29 +106,29 @@ export class ArgumentsScan {
   }
 }
 
-/** For a text of its own, or JSON in one. */
+/** A scan for a plain text, or for JSON in a text. */
 export function scanFor({ isJson }: { isJson: boolean }, context: ScanContext): TextScan | ArgumentsScan {
   return isJson ? new ArgumentsScan(context) : new TextScan(context)
 }
 
-/** A shorter one holds nothing that a detector looks for, and there are many of them. */
+/** Shorter numbers match no detector, and they are very common. */
 export const shortestNumber = 4
-/** The same of arguments of tools, of which a pattern may look for any. */
+/** The same for arguments of tools: a pattern may match numbers of any length. */
 export const shortestArgument = (rules: readonly Pick<ReadyRule, 'rule'>[]): number =>
   rules.some(({ rule }) => rule.pattern !== null) ? 1 : shortestNumber
 const longestNumber = 4096
 
-/** As it stands within quotes. */
+/** The text as it is written between quotes. */
 export function encodeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** An escape is one character, unless it is none. */
+/** The written form of each character: an escape is one unit, unless it is invalid. */
 function unitsOf(written: string, meant: number): readonly string[] {
   return meant === 1 ? [written] : [written.slice(0, 2), ...written.slice(2)]
 }
 
-/** null: it is not complete. One that means nothing stands for itself. */
+/** null: the escape is not complete. An invalid one stands for itself. */
 function readEscape(written: string): string | null {
   const kind = written[1]
   if (kind === undefined) return null

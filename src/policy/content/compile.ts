@@ -7,7 +7,7 @@ import { joinSeekers, type PatternEngine, type Seeker } from './seeker.ts'
 export interface ContentPolicy {
   policy: string
   rules: readonly ContentRule[]
-  /** What its rules cannot look at is denied. Absent: it passes, and the record says so. */
+  /** Content that its rules cannot read is denied. Absent: it passes, and the record says so. */
   deniesUnseen?: boolean
 }
 
@@ -18,15 +18,15 @@ export interface ReadyRule {
   seeker: Seeker
 }
 
-/** Which rules look at what. */
+/** The rules, by the side that they apply to. */
 export interface ReadyRules extends Readonly<Record<ContentSide, readonly ReadyRule[]>> {
-  /** Stands in every JSON document in which the rules find something: `Seeker.inJson`. */
+  /** A form that occurs in every JSON document in which the rules find something: `Seeker.inJson`. */
   readonly inJson: Readonly<Record<ContentSide, RegExp | null>>
 }
 
 const ready = new WeakMap<readonly ContentPolicy[], Promise<ReadyRules>>()
 
-/** Once for each set of policies. `patterns` is there where a rule has one. */
+/** Compiled once for each set of policies. `patterns` is given if a rule has a pattern. */
 export function readyRules(
   policies: readonly ContentPolicy[],
   patterns: Promise<PatternEngine> | null,
@@ -43,7 +43,7 @@ async function makeReady(
   for (const { policy, rules } of policies)
     for (const rule of rules) {
       all.push({ policy, rule, seeker: seekerOf(rule, engine) })
-      // A pattern takes some time to compile, and others have their turn.
+      // Compiling a pattern takes some time, so other work gets a turn.
       if (rule.pattern !== null) await nextTurn()
     }
   const on = (side: ContentSide) => all.filter(({ rule }) => rule.on.includes(side))
@@ -51,7 +51,7 @@ async function makeReady(
   return { prompt, answer, inJson: { prompt: inJson(prompt), answer: inJson(answer) } }
 }
 
-/** Of no rules at all: what nothing matches. */
+/** For no rules: a form that matches nothing. */
 function inJson(rules: readonly ReadyRule[]): RegExp | null {
   const { inJson: form } = joinSeekers(rules.map(({ seeker }) => seeker))
   return form === null ? null : new RegExp(form === '' ? '(?!)' : form)
@@ -67,7 +67,7 @@ function seekerOf({ detector, pattern, longest }: ContentRule, engine: PatternEn
   }
 }
 
-/** Nobody knows what it would have found, so nothing passes it. */
+/** The rule could not be compiled, and what it would find is unknown: nothing passes it. */
 function failing(error: unknown): Seeker {
   const fail = () => {
     throw error
@@ -86,7 +86,7 @@ const labels: Readonly<Record<string, string>> = {
   IBAN: 'IBAN',
 }
 
-/** In placeholders: of what a detector found, else of the rule. */
+/** The label in placeholders: what a detector found, else the rule's name. */
 export function labelOf({ name }: ContentRule, note: string): string {
   return labels[note] ?? name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
 }

@@ -6,13 +6,16 @@ import { accountCountries } from '../detectors/personal.ts'
 import { pemBeginning, pemEnd, providerPrefixes, secretsInJson } from '../detectors/secrets.ts'
 import type { Seeker } from './seeker.ts'
 
-/** The characters that any key or token is made of. */
+/** The characters that keys and tokens consist of. */
 const keyCharacter = asciiTest(/[0-9A-Za-z_.~+/=-]/)
 const alphanumeric = asciiTest(/[0-9A-Za-z]/)
 const letter = asciiTest(/[A-Za-z]/)
 const bearerBefore = /(?:^|[^0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}$/i
 
-/** Whether the character at a place is one of them; none is at -1. Every character of an answer is asked about: a table is faster than a form. */
+/**
+ * Whether the character at an index belongs to a set; false at -1. A table is faster than a regular expression, and every character of an
+ * answer is tested.
+ */
 type CharacterTest = (text: string, at: number) => boolean
 
 function asciiTest(form: RegExp): CharacterTest {
@@ -20,7 +23,7 @@ function asciiTest(form: RegExp): CharacterTest {
   return (text, at) => known[text.charCodeAt(at)] === 1
 }
 
-/** Where the run of such characters that ends the text begins; `most`: no longer ones are looked at. */
+/** Where the run of such characters at the end of the text begins. `most`: only this many characters are tested. */
 function trailingRun(text: string, test: CharacterTest, most = text.length): number {
   const least = Math.max(0, text.length - most)
   let from = text.length
@@ -28,7 +31,7 @@ function trailingRun(text: string, test: CharacterTest, most = text.length): num
   return from
 }
 
-/** The first place of the trailing run from which one of the beginnings stands, or could come to stand. */
+/** The first index of the trailing run at which one of the beginnings stands, or may still appear. */
 function growingKey(text: string, beginnings: readonly string[], anywhere: boolean): number {
   const run = trailingRun(text, keyCharacter)
   for (let from = run; from < text.length; from++) {
@@ -38,7 +41,7 @@ function growingKey(text: string, beginnings: readonly string[], anywhere: boole
   return text.length
 }
 
-/** What stands from there on begins with it, or is its beginning. */
+/** Whether the text from there begins with `wanted`, or is a beginning of it. */
 function begins(text: string, from: number, wanted: string): boolean {
   const length = Math.min(wanted.length, text.length - from)
   for (let at = 0; at < length; at++) if (text.charCodeAt(from + at) !== wanted.charCodeAt(at)) return false
@@ -51,7 +54,7 @@ function growingToken(text: string): number {
   return growingKey(text, ['eyJ'], false)
 }
 
-/** BEGIN, a few words, PRIVATE KEY: no longer than this. */
+/** Longer than BEGIN, a few words, and PRIVATE KEY. */
 const longestBegin = 70
 
 function growingPrivateKey(text: string): number {
@@ -66,7 +69,7 @@ function growingPrivateKey(text: string): number {
   return text.length
 }
 
-/** Where the private key begins whose end has not come. */
+/** Where a private key begins whose end has not arrived. */
 function openPrivateKey(text: string): number | null {
   if (!text.includes(pemBeginning)) return null
   const last = detectors['private-keys'](text).at(-1)
@@ -94,7 +97,7 @@ function growingEmail(text: string): number {
   return Math.max(run, (at < 0 ? text.length : at) - longestLocal)
 }
 
-/** A plus sign, and 15 digits with two separators between them. */
+/** A plus sign, and 15 digits with two separators between each. */
 const longestPhone = 50
 
 function growingPhone(text: string): number {
@@ -112,7 +115,7 @@ function growingCard(text: string): number {
 const isDigit = (character: string | undefined) => character !== undefined && character >= '0' && character <= '9'
 const isGap = (character: string | undefined) => character === ' ' || character === '-'
 
-/** 34 letters and digits, single spaces between them. */
+/** 34 letters and digits with single spaces between them. */
 const longestAccount = 70
 const accountBeginning = /^[A-Za-z]{2}(?:\d(?:\d(?: ?[0-9A-Za-z])* ?)?)?$/
 

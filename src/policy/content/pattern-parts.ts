@@ -1,10 +1,10 @@
-/** What the text of a pattern tells beyond its matches. */
+/** What a pattern's source tells about its matches. */
 export interface PatternParts {
-  /** Also matches every beginning of a match that ends with the text. */
+  /** A pattern that also matches every beginning of a match that ends with the text. */
   partial: string
-  /** Stands in every match; '' where none is known. */
+  /** A string that is in every match; '' if none is known. */
   literal: string
-  /** How many atoms and groups it has with all repetitions written out: what it costs to compile and, at worst, to search. */
+  /** The number of atoms and groups with all repetitions written out: the cost of compiling it and, at worst, of searching. */
   weight: number
 }
 
@@ -15,8 +15,8 @@ const groupOpening = /\((?:\?(?:P?<\w+>|[a-zA-Z-]*:))?/y
 const flagsOnly = /\(\?[a-zA-Z-]+\)/y
 
 /**
- * Rewrites a pattern of RE2 syntax so that each of its atoms may also be the end of the text: `ab+` becomes `(?:a|\z)(?:b|\z)+`, whose
- * matches up to the end of a text are what could still grow. The engine has checked the pattern's syntax.
+ * Rewrites a pattern of RE2 syntax so that each of its atoms may also be the end of the text: `ab+` becomes `(?:a|\z)(?:b|\z)+`. Its
+ * matches at the end of a text are those that could still grow. The engine has already checked the pattern's syntax.
  */
 export function readPattern(pattern: string): PatternParts {
   return new PatternReader(pattern).read()
@@ -98,7 +98,7 @@ class PatternReader {
     return this.#quantified(escaped, /[0-9A-Za-z]/.test(kind) ? null : kind)
   }
 
-  /** Up to its bracket; one that stands first is a character. */
+  /** Reads up to the closing bracket; a bracket in first position is a character. */
   #characterClass(): string {
     const start = this.#at
     this.#at++
@@ -115,7 +115,7 @@ class PatternReader {
     return this.#pattern.slice(start, this.#at)
   }
 
-  /** `plain`: the character that it matches and no other. */
+  /** `plain`: the only character that the atom matches. */
   #quantified(atom: string, plain: string | null): string {
     const many = this.#take(quantifier) ?? ''
     this.#weight += timesOf(many)
@@ -139,7 +139,7 @@ class PatternReader {
   }
 }
 
-/** How often a quantifier writes its atom out. */
+/** How many copies of its atom a quantifier expands to. */
 function timesOf(many: string): number {
   const [, least = '1', most = ''] = /^\{(\d+)(?:,(\d*))?\}/.exec(many) ?? []
   return Math.max(1, Number(least), Number(most))

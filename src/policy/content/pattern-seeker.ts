@@ -5,22 +5,22 @@ import type { Detection } from '../detectors/detector.ts'
 import { readPattern } from './pattern-parts.ts'
 import type { Seeker } from './seeker.ts'
 
-/** What a pattern finds has the rule's name. */
+/** A match of a pattern is named after its rule. */
 const note = ''
-/** Of matches that are longer than they may be: each costs a search more. */
+/** Matches longer than allowed that are searched again, at the cost of one search each. */
 const mostRetries = 20
-/** The same where only their end is missing: each looks through a long word once more. */
+/** The same for matches whose end is missing: each scans a long word once more. */
 const mostWithoutEnd = 2
-/** Then a pattern compiles within 100 ms, and looks through a kilobyte within 10 ms at worst. */
+/** With this bound a pattern compiles within 100 ms, and scans a kilobyte within 10 ms at worst. */
 const mostWeight = 1000
 
 /** `\Q` quotes up to `\E`, or to the end. */
 const isQuoteOpen = (pattern: string) => /\\Q(?:(?!\\E).)*$/s.test(pattern)
 
-/** null: the pattern is fine; else what is wrong, as half a sentence. */
+/** null: the pattern is valid; otherwise what is wrong, as half a sentence. */
 export function wrongPattern(pattern: string): string | null {
   try {
-    // Before it is compiled, which may take seconds.
+    // Checked before compiling, which may take seconds.
     const { partial, weight } = readPattern(pattern)
     if (weight > mostWeight)
       return `with its repetitions written out it has ${weight} parts, and ${mostWeight} are the most`
@@ -39,7 +39,7 @@ function describeWrong(pattern: string, message: string): string {
   return message.replace(/^error parsing regexp: /, '')
 }
 
-/** Matches of a pattern up to a length, on an engine whose time is linear in the text, whatever the pattern. */
+/** Finds matches of a pattern up to a length, with an engine whose time is linear in the text, whatever the pattern. */
 export function patternSeeker(pattern: string, longest: number): Seeker {
   const form = RE2JS.compile(pattern)
   const { partial, literal } = readPattern(pattern)
@@ -51,7 +51,9 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
     return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : null
   }
 
-  /** With no more than it may have, and one character more in sight: a cut is the end of neither the text nor a word. */
+  /**
+   * Searches a cut text with one character more than a match may have, because the cut must not look like the end of the text or of a word.
+   */
   function shorterMatch(text: string, from: number): { start: number; end: number } | null {
     beforeOneMore ??= RE2JS.compile(`(${pattern}${isQuoteOpen(pattern) ? '\\E' : ''})(?s:.)`)
     const end = from + longest
@@ -60,8 +62,8 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
   }
 
   /**
-   * A match that is too long is looked for again in less of the text. Where none is found again and again, as within a very long
-   * word, the cut is taken for an end: rather too much is found than too little.
+   * Searches a match that is too long again in a shorter text. If that fails repeatedly, as in a very long word, the cut counts as an end:
+   * finding too much is better than too little.
    */
   function nextMatch(text: string, from: number): { start: number; end: number } | null {
     let cut: { start: number; end: number } | null = null

@@ -2,17 +2,17 @@ import type { Detection } from '../detectors/detector.ts'
 import type { Seeker } from './seeker.ts'
 
 const mostValues = 10_000
-/** What is kept of earlier turns of a connection. */
+/** Values of earlier turns of a connection that are remembered. */
 const keptValues = 5000
 const keptCharacters = 1024 * 1024
 const placeholderForm = /\[([A-Z0-9_]+)_(\d+)\]/g
 const beginningForm = /^\[[A-Z0-9_]*$/
-/** No number of a placeholder comes near: what a client writes with more digits is never taken for one. */
+/** Placeholders never reach such numbers, so longer ones that a client writes are never mistaken for one. */
 const mostDigits = 15
 /** In characters. */
 export const longestPlaceholder = 100
 
-/** Notes of what looks like placeholders of each label in a text the highest number. */
+/** Finds the highest number of placeholder-like texts of each label, and records it in `highest`. */
 export function noteNumbers(text: string, highest: Map<string, number>): void {
   if (!text.includes('[')) return
   for (const [whole, label = '', digits = ''] of text.matchAll(placeholderForm))
@@ -20,7 +20,7 @@ export function noteNumbers(text: string, highest: Map<string, number>): void {
       highest.set(label, Math.max(highest.get(label) ?? 0, Number(digits)))
 }
 
-/** The highest number of what looks like placeholders of a label in a prompt, which is looked through once for each. */
+/** The highest number of placeholder-like texts of a label in a prompt, which is searched once for each label. */
 export function highestIn(prompt: Buffer): (label: string) => number {
   let known: Map<string, number> | null = null
   return (label) => {
@@ -39,7 +39,7 @@ function findHighest(prompt: Buffer, beginning: string): number {
 }
 
 interface Replaced {
-  /** By label and value. What was used last comes last. */
+  /** By label and value, least recently used first. */
   placeholders: Map<string, string>
   originals: Map<string, string>
   restorer: Seeker
@@ -47,13 +47,13 @@ interface Replaced {
   last: Map<string, number>
 }
 
-/** What stands for what in one request, or on one connection: the same value always has the same placeholder. */
+/** The placeholders of one request or connection, and what they stand for. The same value always has the same placeholder. */
 export class Placeholders {
-  /** Few requests have any. */
+  /** Created on first use: few requests have any. */
   #values: Replaced | null = null
   readonly #highest: (label: string) => number
 
-  /** `highest`: up to there the prompt itself may have such texts, which must not be taken for placeholders. */
+  /** `highest`: the highest number in the prompt itself. Placeholders begin above it. */
   constructor(highest: (label: string) => number) {
     this.#highest = highest
   }
@@ -74,12 +74,12 @@ export class Placeholders {
     return this.#values?.originals.get(placeholder)
   }
 
-  /** Finds the placeholders that are to become what they stand for; null: there are none. */
+  /** Finds placeholders that are to be replaced by their values; null: there are none. */
   restorer(): Seeker | null {
     return this.#values === null || this.#values.originals.size === 0 ? null : this.#values.restorer
   }
 
-  /** Forgets what was used longest ago, where there is much. What stood for it never stands for anything else. */
+  /** Forgets the least recently used values, if there are many. Their placeholders are never used for anything else. */
   trim(): void {
     if (this.#values === null) return
     const { placeholders, originals } = this.#values

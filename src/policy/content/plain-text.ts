@@ -1,8 +1,8 @@
 import type { Detection } from '../detectors/detector.ts'
 
 /**
- * Characters that nobody sees (with what stands for a byte that is no UTF-8), letters in other shapes, and the hyphens and spaces of
- * typesetters, which models like to write: a reader sees the same, and a form finds nothing.
+ * Invisible characters (including the one for invalid UTF-8), letters in other shapes, and typographic hyphens and spaces, which models
+ * like to write. A reader sees the same text, but a detector finds nothing.
  */
 const invisible =
   '\\u{ad}\\u{34f}\\u{61c}\\u{180b}-\\u{180f}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2060}-\\u{206f}\\u{fe00}-\\u{fe0f}\\u{feff}\\u{fffd}\\u{e0000}-\\u{e0fff}'
@@ -16,21 +16,21 @@ const hasOtherShape = oneOf(otherShapes)
 const isHyphen = oneOf(hyphens)
 const isSpace = oneOf(spaces)
 
-/** What stands in the bytes of a text, read as Latin-1, that is not plain; it also stands in some that are. */
+/** Matches text that is not plain, in UTF-8 bytes read as Latin-1. It also matches some plain text. */
 export const disguisedBytes = String.raw`\xc2[\xa0\xad]|\xcd\x8f|\xd8\x9c|\xe1\xa0|\xe2\x80[\x80-\x93\xaa-\xaf]|\xe2\x81[\x9f-\xaf]|\xe2\x88\x92|\xe3\x80\x80|\xef[\xb8\xb9\xbb-\xbd\xbf]|\xf0\x9d|\xf3\xa0`
 
-/** JSON in a text may write any character so, with a backslash more for each text that it stands in; at the end it may go on. */
+/** In JSON inside a text, any character may be escaped, with one more backslash for each level. At the end the escape may be incomplete. */
 const escapeForm = /^\\+(?:u[0-9a-f]{4}|\/|u[0-9a-f]{0,3}$|$)/i
 const hasEscape = /\\(?:u[0-9a-f]{4}|\/|u?[0-9a-f]{0,3}$)/i
 const longestEscape = 24
 const backslash = '\\'
 
-/** A text as a model reads it, without what only hides it. */
+/** A text as a model reads it, without characters that only disguise it. */
 export interface PlainText {
   text: string
-  /** Where each of its characters stands in the text that it was made of; then where they end: `openFrom`. */
+  /** For each character, its index in the original text; the last entry is `openFrom`. */
   places: readonly number[]
-  /** Where an escape begins that ends the text and may go on; the text's length: none does. */
+  /** Where an incomplete escape at the end of the text begins; the text's length: there is none. */
   openFrom: number
 }
 
@@ -70,14 +70,14 @@ function writtenPlainly(point: string): string {
   return hasOtherShape.test(point) ? point.normalize('NFKC') : point
 }
 
-/** Nothing of one that is not complete: what comes decides. */
+/** Empty if the escape is incomplete: the text that follows decides. */
 function meaningOf(form: string): string {
   if (form.endsWith('/')) return '/'
   const code = /u([0-9a-f]{4})$/i.exec(form)?.[1]
   return code === undefined ? '' : String.fromCharCode(Number.parseInt(code, 16))
 }
 
-/** Where something of the plain text stands in the text that it was made of, with what is hidden behind it. */
+/** The range in the original text of a detection in the plain text, including hidden characters after it. */
 export function placeIn({ places }: PlainText, { start, end, note }: Detection): Detection {
   return { start: places[start] ?? 0, end: places[end] ?? places.at(-1) ?? 0, note }
 }

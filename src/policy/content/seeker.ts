@@ -1,24 +1,24 @@
 import type { Detection } from '../detectors/detector.ts'
 
-/** Finds something in a text that may go on. */
+/** Searches a text that may not be complete. */
 export interface Seeker {
-  /** As a `Detector`. */
+  /** Like a `Detector`. */
   find(text: string, from?: number): Detection[]
   /**
-   * From where the end of the text could still grow into a detection, or into a longer or another one; the text's length: nowhere.
-   * What lies before it is settled, whatever comes.
+   * The index from which the end of the text could still become a detection, or a longer or different one; the text's length: nowhere.
+   * Everything before it is settled, whatever follows.
    */
   growingFrom(text: string): number
-  /** Of a detection too long to be held: how far what follows belongs to it; null: it ends where it was cut. */
+  /** For a detection too long to be held: how many of the following characters belong to it; null: it ends where it was cut. */
   rest: ((text: string) => number) | null
   /**
-   * The source of a form that stands in every JSON document in whose texts something is found, unless it writes characters as `\u`
-   * escapes; null: any document may have something.
+   * The source of a form that occurs in every JSON document with a detection in its texts, unless characters are written as `\u` escapes;
+   * null: any document may have one.
    */
   inJson: string | null
 }
 
-/** Makes seekers of patterns. */
+/** Makes seekers from patterns. */
 export interface PatternEngine {
   patternSeeker(pattern: string, longest: number): Seeker
 }

@@ -9,11 +9,11 @@ import type { Seeker } from './seeker.ts'
 export interface ScanContext {
   rules: readonly ReadyRule[]
   placeholders: Placeholders
-  /** Puts back what placeholders stand for; null: nothing. */
+  /** Puts back the values of placeholders; null: there are none. */
   readonly restorer: () => Seeker | null
-  /** What is redacted here is never put back. */
+  /** What is redacted in an answer is never put back. */
   isAnswer?: boolean
-  /** Called for whatever a rule found and settled, in the order of the text. */
+  /** Called for each settled match of a rule, in the order of the text. */
   found(rule: ReadyRule, note: string): void
 }
 
@@ -21,22 +21,22 @@ interface Place {
   start: number
   end: number
   note: string
-  /** null: a placeholder that becomes what it stands for. */
+  /** null: a placeholder that is replaced by its value. */
   by: ReadyRule | null
 }
 
-/** How much of what has gone out stays in sight: forms look at what stands before them. */
+/** How much of the released text is remembered, since some detectors look at what precedes a match. */
 const contextLength = 128
-/** So much is looked through at once. */
+/** How much is searched at once. */
 const pieceLength = 4096
-/** What is held at most: a longer run that could still grow is taken as it is. */
+/** How much is held at most. A longer run that could still grow is settled as it is. */
 const heldLength = 8192
-/** A longer hold is looked at again when it has grown by a quarter, or a long word in small pieces would cost its square. */
+/** A longer hold is searched again only when it has grown by a quarter: otherwise a long word in small pieces would take quadratic time. */
 const smallHold = 512
 
 /**
- * Applies rules to a text that comes in pieces, however it is cut, and holds back only what could still grow into a match.
- * `units`: how each character is written, where that is not the character itself.
+ * Applies rules to a text that comes in pieces, and holds back only what could still become a match. `units`: how each character is
+ * written, if it is escaped.
  */
 export class TextScan {
   readonly #context: ScanContext
@@ -46,7 +46,7 @@ export class TextScan {
   #held = ''
   #units: string[] = []
   #lookAgainAt = 0
-  /** A detection was too long to be held: what follows of it is dropped. */
+  /** A match was too long to be held: the rest of it is dropped. */
   #dropping: ((text: string) => number) | null = null
   #blocked = false
 
@@ -56,7 +56,7 @@ export class TextScan {
     this.#encode = encode ?? ((text) => text)
   }
 
-  /** A block rule has found something: nothing more comes out. */
+  /** A block rule has matched: nothing more is released. */
   get blocked(): boolean {
     return this.#blocked
   }
@@ -66,7 +66,7 @@ export class TextScan {
     return this.#held.length
   }
 
-  /** What may go out of it and of what was held. */
+  /** Returns what may be released of the new and the held text. */
   push(text: string, units: readonly string[] | null = null): string {
     let out = ''
     for (let at = 0; at < text.length && !this.#blocked; ) {
@@ -82,14 +82,14 @@ export class TextScan {
     return this.#blocked ? '' : out
   }
 
-  /** A text that is there from its beginning to its end. */
+  /** Scans a text that is already complete. */
   whole(text: string): string {
     if (text.length > pieceLength || this.#escaped) return this.push(text) + this.end()
     this.#held = text
     return this.end()
   }
 
-  /** The text ends here. */
+  /** The text ends here: releases the rest. */
   end(): string {
     const out = this.#blocked ? '' : this.#look(true)
     this.#before = ''
@@ -133,7 +133,7 @@ export class TextScan {
     return places.length < 2 ? places : places.sort((one, other) => one.start - other.start || other.end - one.end)
   }
 
-  /** Up to where nothing that comes can change what was found; no place is cut by it. */
+  /** The index up to which nothing that follows can change the matches; it is never inside a match. */
   #settledTo(text: string, base: number, places: readonly Place[], plain: PlainText | null): number {
     const { rules, restorer } = this.#context
     let limit = restorer()?.growingFrom(text) ?? text.length
@@ -173,7 +173,7 @@ export class TextScan {
     return this.#escaped ? this.#units.slice(from - base, to - base).join('') : text.slice(from, to)
   }
 
-  /** What is held is longer than any match: it is settled as if the text ended here. */
+  /** The held text is longer than any match: it is settled as if the text ended here. */
   #cut(): string {
     const text = this.#before + this.#held
     const places = this.#find(text, this.#before.length, plainText(text))
@@ -194,7 +194,7 @@ export class TextScan {
   }
 }
 
-/** As it is written, and as a model reads it; what was found both ways stands once. */
+/** Searches the text as written and as a model reads it. A match found both ways is listed once. */
 export function findEach(
   { seeker }: Pick<ReadyRule, 'seeker'>,
   text: string,
@@ -209,7 +209,7 @@ export function findEach(
 
 const isWithin = (one: Detection, other: Detection) => other.start <= one.start && one.end <= other.end
 
-/** Only what is replaced. Of places that overlap, the first has its way with all of them. */
+/** Keeps the matches that are replaced. Overlapping ones are merged into the first. */
 function joinOverlaps(places: readonly Place[]): Place[] {
   const apart: Place[] = []
   for (const place of places) {

@@ -5,20 +5,20 @@ import { highestIn, Placeholders } from './placeholders.ts'
 import { plainText } from './plain-text.ts'
 import { findEach, TextScan } from './text-scan.ts'
 
-/** What a rule finds in a text that is tried. */
+/** A match of a rule in a test text. */
 export interface TriedMatch {
   rule: string
   action: ContentAction
-  /** Such as `provider key`; null: a match of the rule's pattern. */
+  /** For example `provider key`; null: a match of the rule's pattern. */
   kind: string | null
   start: number
   end: number
 }
 
-/** So much is looked through before others have their turn. */
+/** How much is scanned before other work gets a turn. */
 const pieceLength = 4096
 
-/** Applies rules to a text as the gateway would. `text`: what becomes of it; null: it is blocked. */
+/** Applies rules to a text as the gateway would. `text`: the result; null: it is blocked. */
 export async function tryRules(
   policies: readonly ContentPolicy[],
   side: ContentSide,

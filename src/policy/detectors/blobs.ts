@@ -7,7 +7,7 @@ const runForm = /(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{60,}(?:\r?\n[0-9A-Za-z+/_-]
 const addressForm = /data:([\w.+-]{1,64}\/[\w.+-]{1,64})(?:;[\w.=+-]{1,64}){0,4},$/
 const longestAddress = 480
 
-/** By their first bytes in base64. */
+/** By their first bytes, in base64. */
 const kinds: readonly [beginning: string, type: string][] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -26,7 +26,7 @@ const riffKinds: readonly [mark: string, type: string][] = [
   ['AVI ', 'video/x-msvideo'],
 ]
 
-/** Images, sound and other files written as text; what is smaller than 1 KB is left. */
+/** Images, sound and other files written as text. Those smaller than 1 KB are ignored. */
 export const blobs: Detector = (text) =>
   findForm(text, 0, runForm, '', ({ index, 0: run }) => {
     if (run.length < smallestBlob) return null
@@ -34,7 +34,7 @@ export const blobs: Detector = (text) =>
     return { start, end, note: describe(text.slice(start, end)) }
   })
 
-/** A `data:` address is masked as a whole. */
+/** A `data:` URL is masked as a whole. */
 function startOf(text: string, index: number): number {
   const before = text.slice(Math.max(0, index - longestAddress), index)
   return index - (addressForm.exec(before)?.[0].length ?? 0)

@@ -3,17 +3,17 @@ export interface Detection {
   start: number
   /** Exclusive. */
   end: number
-  /** Replaces it, in brackets: only letters, digits and characters that need no escape in any format. */
+  /** The text that replaces it, in brackets: only letters, digits and characters that need no escape in any format. */
   note: string
 }
 
 /**
- * Finds what it recognises by form alone. The same text always gives the same detections, in order and without overlap, in
- * time proportional to the length of the text, even if the text is hostile. `from`: what begins before it need not be found.
+ * Recognises something by its form alone. The same text always gives the same detections, in order and without overlap, in time
+ * proportional to its length, even if it is hostile. `from`: detections that begin before it may be left out.
  */
 export type Detector = (text: string, from?: number) => Detection[]
 
-/** The detections of several detectors. Of two that overlap, the one that begins first stays; if they begin together, the longer. */
+/** The detections of several detectors. If two overlap, the one that begins first wins; if they begin together, the longer. */
 export function findAll(text: string, detectors: readonly Detector[]): Detection[] {
   const found = detectors.flatMap((detect) => detect(text))
   if (found.length < 2) return found
@@ -28,7 +28,7 @@ export function findAll(text: string, detectors: readonly Detector[]): Detection
   return apart
 }
 
-/** The matches of a form, which must have the flag `g`, from a place on. `accept` may reject a match, or take a part of it. */
+/** The matches of a regular expression with the flag `g`, from an index on. `accept` may reject a match, or accept a part of it. */
 export function findForm(
   text: string,
   from: number,
@@ -43,7 +43,7 @@ export function findForm(
   }),
 ): Detection[] {
   const found: Detection[] = []
-  // Not `matchAll`, which copies the form each time: that took longer than to look through a short text.
+  // Not `matchAll`, which copies the expression each time: that took longer than searching a short text.
   form.lastIndex = from
   for (let match = form.exec(text); match !== null; match = form.exec(text)) {
     const place = accept(match)

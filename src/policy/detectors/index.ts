@@ -3,7 +3,7 @@ import type { Detector } from './detector.ts'
 import { accountNumbers, cardNumbers, emailAddresses, phoneNumbers } from './personal.ts'
 import { bearerTokens, gatewayKeys, privateKeys, providerKeys } from './secrets.ts'
 
-/** What can be recognised by form alone, by the names that content rules use. */
+/** Everything that is recognised by form alone, by the names that content rules use. */
 export const detectors = {
   'gateway-keys': gatewayKeys,
   'provider-keys': providerKeys,

@@ -9,16 +9,16 @@ export interface Masked {
   places: number
 }
 
-/** Between two yields: a few milliseconds of work. */
+/** Characters between two yields: a few milliseconds of work. */
 const yieldEvery = 64 * 1024
-/** A piece costs as much as so many characters, however short it is: each is given to every detector. */
+/** Even the shortest piece counts as this many characters, since every detector gets it. */
 const pieceCost = 64
 const yieldEveryEvents = 64
 
 /**
- * Masks JSON without parsing it: it may be cut off anywhere, and it may be one document or many, in lines or events.
- * Keeps every byte that is not masked. Strings are searched by their meaning, however they are escaped, and everything
- * else as it is written. JSON stays JSON of the same shape. Yields now and then, so that the caller can let others run.
+ * Masks JSON without parsing it: it may be cut off anywhere, and may be one document or many, in lines or events. Every byte that is not
+ * masked stays. Strings are searched by their value, however they are escaped, everything else as it is written. The result is JSON of the
+ * same shape. Yields now and then, so that the caller can let other work run.
  */
 export function* maskJsonText(text: string, find: Find): Generator<void, Masked> {
   const masked: Masked = { text: '', places: 0 }
@@ -47,7 +47,7 @@ function mask(text: string, find: Find, masked: Masked): string {
   return detections.length === 0 ? text : maskDetections(text, detections)
 }
 
-/** Puts the detections' notes in their place. The detections are in order and do not overlap. */
+/** Replaces the detections by their notes. They are in order and do not overlap. */
 function maskDetections(text: string, detections: readonly Detection[]): string {
   let masked = ''
   let from = 0
@@ -60,7 +60,7 @@ function maskDetections(text: string, detections: readonly Detection[]): string 
 
 function maskQuoted(text: string, find: Find, masked: Masked): string {
   if (!text.includes('\\')) return mask(text, find, masked)
-  // null: it is not the content of a JSON string, for example because it is cut off within an escape.
+  // null: not the content of a JSON string, for example because it is cut off within an escape.
   const meaning = parseJson<string>(`"${text}"`)
   if (meaning === null) return mask(text, find, masked)
   const detections = find(meaning)
@@ -79,7 +79,7 @@ function parseJson<Value>(text: string): Value | null {
 interface Piece {
   from: number
   to: number
-  /** The content of a string, without its quotes. */
+  /** Whether this is the content of a string, without its quotes. */
   quoted: boolean
 }
 
@@ -110,7 +110,7 @@ function pieceEnd(text: string, from: number, quoted: boolean): number {
   }
 }
 
-/** A text somewhere in an event. It may continue in the next one. */
+/** A text somewhere in an event, which may continue in the next one. */
 interface TextLeaf {
   holder: Record<string, unknown> | unknown[]
   key: string
@@ -127,9 +127,9 @@ interface OpenedEvent {
 }
 
 /**
- * Masks what is spread over several events, a few letters in each, as models write: texts at the same place of
- * successive events are searched as one, and the note goes where the detection begins. What one event holds by itself is
- * left for `maskJsonText`. Yields now and then.
+ * Masks what is spread over several events, a few letters in each, as models write: texts at the same place of successive events are
+ * searched as one, and the note goes where the detection begins. What is complete within one event is left to `maskJsonText`. Yields now
+ * and then.
  */
 export function* maskAcrossEvents(text: string, framer: StreamFramer, find: Find): Generator<void, Masked> {
   const events: OpenedEvent[] = []
@@ -170,7 +170,7 @@ function writeEvent({ bytes, data, value, changed }: OpenedEvent): string {
 
 const maxDepth = 32
 
-/** By place: the path to it, the kind of event, and which of several answers or blocks it belongs to. */
+/** Groups texts by the path to them, the kind of event, and the answer or block that they belong to. */
 function collectLeaves(value: object, event: OpenedEvent, leavesByPath: Map<string, TextLeaf[]>): void {
   const walk = (holder: Record<string, unknown> | unknown[], place: string, depth: number): void => {
     const which = Array.isArray(holder) ? '' : indexesOf(holder)
@@ -195,7 +195,7 @@ function indexesOf(holder: Record<string, unknown>): string {
   return indexes.map(([key, value]) => `[${key}=${value}]`).join('')
 }
 
-/** What each says in turn, read as one text. */
+/** Masks the texts of successive events as one text. */
 function maskLeaves(leaves: readonly TextLeaf[], find: Find): number {
   const [first] = leaves
   // An id or a model's name: repeated in every event, not continued.
@@ -212,7 +212,7 @@ function maskLeaves(leaves: readonly TextLeaf[], find: Find): number {
   return detections.length
 }
 
-/** Removes the part of the detections, from `next` on, that lies between `from` and `to`; a note goes where its detection begins. */
+/** Removes the part of the detections, from `next` on, that is between `from` and `to`; a note goes where its detection begins. */
 function maskLeaf(leaf: TextLeaf, from: number, to: number, detections: readonly Detection[], next: number): void {
   let masked = ''
   let kept = from

@@ -5,7 +5,7 @@ const localEdge = /[._%+'-]/
 const domainForm = /[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62}\.){1,8}\p{L}[\p{L}\p{N}-]{0,61}[\p{L}\p{N}]/uy
 const longestLocal = 64
 
-/** Searched from the at sign in both directions: a pattern that began at every letter would read long words again and again. */
+/** Searched from the at sign in both directions: a pattern that begins at every letter would read long words again and again. */
 export const emailAddresses: Detector = (text) => {
   const found: Detection[] = []
   let behind = 0
@@ -31,7 +31,7 @@ const cardForm = /(?<!\d)(?<!\d[.,])[2-6](?:[ -]?\d){12,}/g
 const shortestCard = 13
 const longestCard = 19
 
-/** In a run of digits, with or without gaps: from each group on, the longest run of whole groups that passes the Luhn check. */
+/** In a run of digits, with or without gaps: from each group, the longest run of whole groups that passes the Luhn check. */
 export const cardNumbers: Detector = (text) => {
   const found: Detection[] = []
   for (const { index, 0: run } of text.matchAll(cardForm)) {
@@ -44,7 +44,7 @@ export const cardNumbers: Detector = (text) => {
   return found
 }
 
-/** The end of the longest card number that begins here; null: there is none. */
+/** The end of the longest card number that begins here; null: none. */
 function findCard(run: string, start: number): number | null {
   if (!/[2-6]/.test(run[start] ?? '')) return null
   let digits = ''
@@ -97,7 +97,7 @@ export const accountNumbers: Detector = (text, from = 0) =>
     return passesCheck(text.slice(index, end).replaceAll(' ', '').toUpperCase()) ? { start: index, end } : null
   })
 
-/** The end of exactly so many letters and digits, with single spaces between them; null if there are fewer or more. */
+/** The index after exactly that many letters and digits, with single spaces between them; null: there are fewer or more. */
 function readGroups(text: string, start: number, length: number): number | null {
   let position = start
   for (let read = 0; read < length; position++) {

@@ -1,10 +1,10 @@
 import { keyPrefix } from '../../core/gateway-key.ts'
 import { type Detector, findForm } from './detector.ts'
 
-/** Also matches a key that is cut short or mistyped. */
+/** Also matches a key that is truncated or mistyped. */
 const gatewayKeyForm = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
 
-/** That vendors give their keys so that scanners find them. */
+/** Prefixes that vendors give their keys so that scanners find them. */
 export const providerPrefixes: readonly string[] = [
   ...['sk-', 'ek_', 'AIza', 'gsk_', 'xai-', 'hf_', 'pplx-', 'nvapi-', 'r8_', 'fw_', 'AQ.', 'ya29.', 'AKIA', 'ASIA'],
   ...['gho_', 'ghp_', 'ghr_', 'ghs_', 'ghu_', 'github_pat_', 'glpat-'],
@@ -14,14 +14,14 @@ const prefixForm = providerPrefixes.map((prefix) => prefix.replace('.', '\\.')).
 /** A prefix, then the key itself. */
 const providerKeyForm = new RegExp(`(?<![0-9A-Za-z])(?:${prefixForm})[0-9A-Za-z_.-]{16,}`, 'g')
 
-/** The word stays, so that the kind of credential can still be seen. */
+/** The word stays, so that the kind of credential is still visible. */
 const bearerForm = /(?<![0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}([0-9A-Za-z._~+/-]{16,}=*)/gi
 const signedTokenForm = /(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?/g
 export const pemBeginning = '-----BEGIN '
 const pemBegin = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/g
 export const pemEnd = '-----END '
 
-/** What of a secret stands in JSON as it is, whatever is escaped there; each also matches what is none. */
+/** A part of each secret that stays literal in JSON, whatever else is escaped. It also matches texts that are not secrets. */
 export const secretsInJson: Readonly<Partial<Record<string, string>>> = {
   'gateway-keys': keyPrefix,
   'provider-keys': `(?:${prefixForm})[0-9A-Za-z_.-]{16}`,
@@ -38,7 +38,7 @@ export const providerKeys: Detector = (text, from = 0) =>
     /\d/.test(found) ? { start: index, end: index + found.length } : null,
   )
 
-/** A token may end in the word that begins the next, which is none then: whoever looks must have seen the one before. */
+/** Always searched from the start: a token may end with the word that would begin the next match. */
 export const bearerTokens: Detector = (text, from = 0) => [
   ...findForm(text, 0, bearerForm, 'token', ({ index, 0: { length }, 1: token = '' }) => ({
     start: index + length - token.length,
@@ -47,7 +47,7 @@ export const bearerTokens: Detector = (text, from = 0) => [
   ...findForm(text, from, signedTokenForm, 'token'),
 ]
 
-/** Up to its end line, or to the end of the text if there is none. */
+/** Up to the end line, or to the end of the text if there is none. */
 export const privateKeys: Detector = (text, from = 0) => {
   let behind = 0
   return findForm(text, from, pemBegin, 'private key', ({ index }) => {

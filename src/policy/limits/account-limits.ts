@@ -8,7 +8,7 @@ interface LimitedAccount {
   limits: AccountLimits
 }
 
-/** What an account at a provider may be used for, whoever asks: counted in the same counters as policies. Null: it has no limits. */
+/** The limits of an account at a provider, whoever uses it. They use the same counters as policies. Null: it has none. */
 export function accountLimits({ id, name, limits }: LimitedAccount): readonly Limit[] | null {
   const { rpm, tpm, budgetUsdMonth } = limits
   const found = [

@@ -1,7 +1,7 @@
 import { shareOf, shareWord } from './allowance.ts'
 import { readHalf, wholeOf } from './period-row.ts'
 
-/** What the control plane knows of a budget when an answer has come. */
+/** The state of a budget as of the authority's last answer. */
 export interface AllowanceAnswer {
   refill: number
   othersSpent: number
@@ -10,12 +10,12 @@ export interface AllowanceAnswer {
 
 const cleared = ['allowance', 'refill', 'othersSpent', 'othersHeld', 'asked', 'refusedUntil', 'room'] as const
 
-/** The control plane's hold on what this node was given of one budget in one period. One for each. */
+/** The control plane's access to this node's allowance of one budget in one period. There is one for each. */
 export class AllowanceRow {
   readonly #words: BigInt64Array
   readonly #half: number
   readonly #share: number
-  /** Of the period. */
+  /** The period's number. */
   readonly number: number
 
   constructor(words: BigInt64Array, half: number, number: number) {
@@ -24,12 +24,12 @@ export class AllowanceRow {
     this.number = number
     this.#share = shareOf(half, number)
     if (Atomics.load(words, this.#share + shareWord.period) === BigInt(number)) return
-    // Whoever reads finds the old period's number with the old period's allowance, or the new one's with nothing.
+    // In this order a reader finds either the old period with its allowance, or the new one with an empty allowance.
     for (const place of cleared) this.#set(place, 0)
     this.#set('period', number)
   }
 
-  /** Spent and held, by this node. */
+  /** Spent and held by this node. */
   used(): number {
     return this.#isCurrent() ? Number(wholeOf(this.#words, this.#half)) : 0
   }
@@ -42,7 +42,7 @@ export class AllowanceRow {
     return Number(Atomics.load(this.#words, this.#share + shareWord.allowance))
   }
 
-  /** Lowers it as far as what is used allows; returns what holds from here on. */
+  /** Lowers the allowance, but not below what is used. Returns the new allowance. */
   lower(wanted: number): number {
     this.#set('allowance', wanted)
     const used = this.used()
@@ -58,13 +58,13 @@ export class AllowanceRow {
     this.#set('asked', 0)
   }
 
-  /** What others have spent and have in hand, heard without asking for more. */
+  /** Notes what other nodes have spent and hold, if that became known without asking. */
   note(othersSpent: number, othersHeld: number): void {
     this.#set('othersSpent', othersSpent)
     this.#set('othersHeld', othersHeld)
   }
 
-  /** Whoever waits looks again. */
+  /** Wakes requests that wait, so that they try again. */
   wake(): void {
     Atomics.add(this.#words, this.#share + shareWord.answers, 1n)
     Atomics.notify(this.#words, this.#share + shareWord.answers)

@@ -2,41 +2,41 @@ import { halfWords, type PeriodUse, periodSize, readHalf, takePeriod, wholeOf } 
 import type { BudgetPeriod } from './periods.ts'
 
 /**
- * What a node of a cluster may use of a budget that all nodes share: each half of a row has so many words more. Only the control plane
- * writes them, but for `asked`. They hold for the period that stands first; of any other this node was given nothing.
+ * A node's allowance of a budget that all nodes share: additional words for each half of a row. Only the control plane writes them, except
+ * `asked`. They are valid for the period in the first word; for any other period the allowance is zero.
  */
 const shareWords = 9
 export const shareWord = {
   period: 0,
-  /** Nothing is taken beyond it. */
+  /** The most that this node may use. */
   allowance: 1,
-  /** Above this much use more is wanted, before anybody has to wait for it. */
+  /** When use exceeds this, more is requested, before any request has to wait. */
   refill: 2,
-  /** What other nodes have spent, and what they have in hand, as far as it is known. */
+  /** What other nodes have spent and hold, as far as it is known. */
   othersSpent: 3,
   othersHeld: 4,
-  /** More is wanted already. */
+  /** More has been requested already. */
   asked: 5,
-  /** Counts the answers; whoever waits for one is woken. */
+  /** Counts the answers; a change wakes those that wait for one. */
   answers: 6,
-  /** Until then, epoch milliseconds, the answer to a need of more than `room` is known. */
+  /** Epoch milliseconds: until then, a need of more than `room` is known to be refused. */
   refusedUntil: 7,
   room: 8,
 } as const
 
 export const sharedPeriodSize = periodSize + 2 * shareWords
 
-/** What a thread of the data plane tells the control plane: this node needs more of a budget. */
+/** Sent by a data-plane thread to the control plane: this node needs more of a budget. */
 export interface AllowanceWant {
   counter: string
   period: BudgetPeriod
-  /** Place of the half in the memory of limits. */
+  /** Index of the half in the limits' memory. */
   half: number
   /** The limit of all nodes together. */
   most: number
-  /** Of a request that waits; 0: nobody waits. */
+  /** What a waiting request needs; 0: none is waiting. */
   need: number
-  /** Nothing is refused: it is only told what is spent. */
+  /** The budget only warns: nothing is refused, and only spending is reported. */
   warns: boolean
 }
 
@@ -52,7 +52,8 @@ export function takeAllowed(
   for (;;) {
     const bound = boundAt(words, half, number, most)
     if (!takePeriod(words, half, amount, bound)) return false
-    // What is given back is lowered first, and then looked at: whoever took it after that look undoes it.
+    // The allowance may be lowered at the same time: it is lowered first, then use is checked. So a request that took too much after that
+    // check undoes it here.
     const later = boundAt(words, half, number, most)
     if (later >= bound || wholeOf(words, half) <= later) return true
     takePeriod(words, half, -amount, null)
@@ -66,7 +67,7 @@ function boundAt(words: BigInt64Array, half: number, number: number, most: bigin
   return given < most ? given : most
 }
 
-/** Whether the control plane is to be told that more is wanted; once until it has answered. */
+/** Whether to tell the control plane that more is wanted; true only once until it has answered. */
 export function wantsMore(words: BigInt64Array, half: number, number: number): boolean {
   const share = shareOf(half, number)
   if (Atomics.load(words, share + shareWord.period) !== BigInt(number)) return true
@@ -74,7 +75,7 @@ export function wantsMore(words: BigInt64Array, half: number, number: number): b
   return Atomics.compareExchange(words, share + shareWord.asked, 0n, 1n) === 0n
 }
 
-/** A need like this was refused just now, so that asking again would tell nothing new. */
+/** Whether such a need was refused just now, so that asking again would give the same answer. */
 export function wasRefused(words: BigInt64Array, half: number, number: number, need: bigint, now: number): boolean {
   const share = shareOf(half, number)
   if (Atomics.load(words, share + shareWord.period) !== BigInt(number)) return false
@@ -84,7 +85,7 @@ export function wasRefused(words: BigInt64Array, half: number, number: number, n
   )
 }
 
-/** Resolves at the next answer, or when the time is over; `notify` then asks for it. */
+/** Resolves at the next answer, or after the time; `notify` asks for it. */
 export async function nextAnswer(
   words: BigInt64Array,
   half: number,
@@ -96,7 +97,7 @@ export async function nextAnswer(
   await waiting.value
 }
 
-/** Of all nodes, as far as it is known here. */
+/** The use of all nodes, as far as it is known here. */
 export function readShared(words: BigInt64Array, half: number, number: number): PeriodUse {
   const own = readHalf(words, half, number)
   const share = shareOf(half, number)

@@ -1,10 +1,10 @@
-/** Buckets of the cluster's clock, in which nodes are granted their parts of limits a minute. */
+/** Buckets of the cluster's clock. Nodes are granted their shares of limits per minute for one bucket at a time. */
 const bucketMs = 10_000
-/** A bucket counts for so many. */
+/** For how many buckets a grant counts. */
 const counted = 7
-/** Words: a count of changes, odd while they are made, then the bucket, between which times it lies for certain, and `Apart`. */
+/** Words: a sequence number, odd during a change; the bucket; the times between which that bucket is certain; and `Apart`. */
 const words = 5
-/** A thread that is stopped while it writes leaves an odd count: whoever reads then knows no bucket. */
+/** If a thread is terminated while it writes, the sequence number stays odd: readers then get no bucket. */
 const mostReads = 100
 
 /**
@@ -23,10 +23,10 @@ interface ClockReading {
 
 const unknown: ClockReading = { bucket: 0, from: 0, until: 0, apart: null }
 
-/** Where the cluster thread tells in which bucket requests are: in microseconds of a clock that all threads share. */
+/** Where the cluster thread publishes the present bucket, in microseconds of a clock that all threads share. */
 export class BucketClock {
   readonly #words: BigInt64Array
-  /** The count of changes at which it was read last. */
+  /** The sequence number of the last reading. */
   #seen = 0n
   #reading = unknown
 
@@ -38,7 +38,7 @@ export class BucketClock {
     this.#words = new BigInt64Array(memory)
   }
 
-  /** The bucket at that time; null: it may be one or the next, or nothing was published. */
+  /** The bucket at that time; null: it may be one or the next, or nothing has been published. */
   bucketAt(now: number): number | null {
     const { bucket, from, until } = this.#read()
     return now >= from && now < until ? bucket : null
@@ -50,7 +50,7 @@ export class BucketClock {
     return Math.min(bucketMs, Math.max(0, until - now))
   }
 
-  /** Milliseconds until what was used in that bucket no longer counts; at most that, where the present one is not known. */
+  /** Milliseconds until use in that bucket no longer counts. An upper bound if the present bucket is unknown. */
   livesFor(bucket: number, now: number): number {
     const present = this.#read()
     const left = present.until + (bucket - present.bucket + counted - 1) * bucketMs - now
@@ -61,9 +61,9 @@ export class BucketClock {
     return this.#read().apart
   }
 
-  /** Only the cluster thread. */
+  /** Only called by the cluster thread. */
   publish(bucket: number, from: number, until: number, apart: Apart = null): void {
-    // Odd from here on, also behind a thread that was stopped while it wrote.
+    // Odd from here on, even if an earlier writer was terminated halfway.
     Atomics.or(this.#words, 0, 1n)
     Atomics.store(this.#words, 1, BigInt(bucket))
     Atomics.store(this.#words, 2, BigInt(Math.ceil(from * 1000)))
@@ -72,7 +72,7 @@ export class BucketClock {
     Atomics.add(this.#words, 0, 1n)
   }
 
-  /** Published some times a second, and read several times a request. */
+  /** Cached: it is published a few times a second, and read several times for each request. */
   #read(): ClockReading {
     for (let read = 0; read < mostReads; read++) {
       const before = Atomics.load(this.#words, 0)
@@ -92,7 +92,7 @@ export class BucketClock {
   }
 }
 
-/** Milliseconds of a clock that is the same in all threads of the process, and that nobody sets. */
+/** Milliseconds of a monotonic clock that is the same in all threads of the process. */
 export function sharedTime(): () => number {
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
   return () => performance.now() + offset

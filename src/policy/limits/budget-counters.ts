@@ -29,7 +29,7 @@ import {
 import { type BudgetPeriod, Periods, readPeriodName } from './periods.ts'
 import { type WhyRefused, whyRefused } from './why-refused.ts'
 
-/** What a request may come to, or came to. */
+/** The most that a request can cost, or what it did cost. */
 export interface BudgetNeed {
   /** Nano-dollars. */
   usd: bigint
@@ -43,11 +43,11 @@ export interface BudgetHold {
   period: BudgetPeriod
   half: number
   held: bigint
-  /** What it came to until now, which is used and no longer held. */
+  /** The actual cost so far, which is spent and no longer held. */
   booked: bigint
-  /** By how much that was more than what was held. */
+  /** By how much the actual cost exceeded the hold. */
   exceeded?: bigint
-  /** The limit when it was taken, with what was granted on top of it. */
+  /** The limit when the hold was taken, including extra grants. */
   most: number
   entry: number
 }
@@ -56,7 +56,7 @@ export interface BudgetRefusal {
   limit: Limit
   period: BudgetPeriod
   need: bigint
-  /** The limit at this moment, with what is granted on top of it. */
+  /** The limit now, including extra grants. */
   most: number
   use: PeriodUse
   why: WhyRefused
@@ -64,12 +64,12 @@ export interface BudgetRefusal {
   want: AllowanceWant | null
 }
 
-/** More is held than before, or all of it was held already. */
+/** `more`: whether more is held than before. */
 export interface RaisedBudgets {
   more: boolean
 }
 
-/** Where and when: budgets follow the workspace's calendar. */
+/** When, and in which time zone: budgets follow the workspace's calendar. */
 export interface Moment {
   timeZone: string
   /** Epoch milliseconds. */
@@ -78,18 +78,18 @@ export interface Moment {
 
 const tries = 3
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
-/** Times that room may come back just after there was none. */
+/** How often room is looked for once more after there was none. */
 const looks = 100
-/** For so long a request waits for what its node was not given yet. */
+/** How long a request waits for more of an allowance. */
 export const allowanceWaitMs = 100
 
-/** Budgets: held before a request is sent, settled from what it came to. */
+/** Budgets: held before a request is sent, settled with its actual cost. */
 export class BudgetCounters {
   readonly #rows: LimitRows
   readonly #ledger: HoldLedger
   readonly #claimer: { column: number; note(half: number): void }
   readonly #periods = new Periods()
-  /** Tells the control plane that more is wanted; null: a gateway alone. */
+  /** Asks the control plane for more of an allowance; null: the gateway is not in a cluster. */
   readonly #notify: ((want: AllowanceWant) => void) | null
   readonly #rowSize: number
 
@@ -105,7 +105,7 @@ export class BudgetCounters {
     this.#claimer = { column, note: (half) => ledger.claiming(half) }
   }
 
-  /** Holds all or nothing; `holds` then has them. Null: done. */
+  /** Holds all budgets or none, and adds the holds to `holds`. Null: held. */
   hold(
     limits: readonly Limit[],
     user: string | null,
@@ -121,7 +121,7 @@ export class BudgetCounters {
     }
   }
 
-  /** Holds more where less is held. A refusal leaves what was held as it was. */
+  /** Raises holds that are too small. After a refusal all holds are as before. */
   raise(holds: readonly BudgetHold[], need: BudgetNeed, now: number): RaisedBudgets | BudgetRefusal {
     const raised: { hold: BudgetHold; more: bigint }[] = []
     for (const hold of holds) {
@@ -147,12 +147,12 @@ export class BudgetCounters {
     return { more: raised.length > 0 }
   }
 
-  /** Budgets are shared, and this node can be given nothing now. */
+  /** Budgets are shared, and this node cannot be given anything now. */
   get isCutOff(): boolean {
     return this.#notify !== null && this.#rows.cutOff
   }
 
-  /** Books what it came to until now, and releases what was held. `stays`: a connection that may hold again. */
+  /** Books the actual cost so far, and releases the holds. `stays`: a connection that may hold again. */
   settle(holds: BudgetHold[], actual: BudgetNeed = nothing, stays = false): void {
     for (const hold of holds) {
       const { half, held, booked } = hold
@@ -164,35 +164,35 @@ export class BudgetCounters {
     if (!stays) this.keep(holds)
   }
 
-  /** A batch goes on holding it, whatever becomes of this thread. */
+  /** Background work keeps the hold, even if this thread dies. */
   keep(holds: BudgetHold[]): void {
     for (const { entry } of holds.splice(0)) this.#ledger.close(entry)
   }
 
-  /** What batches held, and came to. */
+  /** Settles the holds of background work with its actual cost. */
   settleKept(settled: readonly SettledHold[]): void {
-    // What is told before is among what is seeded.
+    // Anything earlier is part of the seed.
     if (!this.#rows.seeded) return
     for (const { counter, period, held, actual } of settled) {
       const row = this.#rows.find(counter)
       const { number } = readPeriodName(period)
       if (row === null) continue
-      // Where nothing was held, nobody held it.
+      // Without a hold there is no holder to subtract.
       settlePeriod(this.#rows.words, halfOf(row, number), number, BigInt(held), BigInt(actual), held === 0 ? 0n : -1n)
     }
   }
 
-  /** What a dead thread held. */
+  /** Books the hold of a dead thread as spent. */
   spend(half: number, held: bigint): void {
     spendHold(this.#rows.words, half, held)
   }
 
-  /** A dead thread may have been opening a period. */
+  /** Ends a dead thread's claim on a period that it was opening. */
   endClaim(half: number, column: number): void {
     endClaim(this.#rows.words, half, column)
   }
 
-  /** What the store has of the periods of now; `held`: of batches. Before that, budgets let nothing pass. */
+  /** Loads what the store has for the present periods; `held`: by batches. Until then budgets refuse everything. */
   seed(used: Iterable<BookedAmount>, held: Iterable<BookedAmount>): void {
     if (this.#rows.seeded) return
     for (const booked of used) this.#addSeeded(booked, addSettled)
@@ -216,7 +216,7 @@ export class BudgetCounters {
     if (half !== null) add(this.#rows.words, half, BigInt(amount))
   }
 
-  /** Asks for what was refused; resolves when that is answered, or after so many milliseconds. False: nobody answers, or it is known. */
+  /** Asks for what was refused. Resolves with the answer, or after the time. False: nobody answers, or the refusal is already known. */
   async ask(want: AllowanceWant, ms: number): Promise<boolean> {
     const { words, cutOff } = this.#rows
     const { half, period } = want
@@ -227,7 +227,7 @@ export class BudgetCounters {
     return !cutOff
   }
 
-  /** The same for all budgets of a request of which nobody knows yet what it needs. */
+  /** The same for all budgets of a request whose need is not known yet. */
   async askAll(limits: readonly Limit[], user: string | null, moment: Moment): Promise<void> {
     const wants = limits.flatMap((limit) => {
       const period = this.#period(limit, moment)
@@ -239,7 +239,7 @@ export class BudgetCounters {
     await Promise.all(wants.map((want) => this.ask(want, allowanceWaitMs)))
   }
 
-  /** Where a counter counts a period, by their names; made where it is not there yet. Null: no place is left, or it is over. */
+  /** The counter of a period, by name; it is created if missing. Null: there is no room for it, or the period is over. */
   find(counter: string, name: string): { half: number; number: number } | null {
     const { number } = readPeriodName(name)
     const row = this.#seededRow(counter)
@@ -304,14 +304,14 @@ export class BudgetCounters {
     return row === null ? null : { counter, row }
   }
 
-  /** As for whoever counts there, so that end users of earlier processes are among those that are counted. */
+  /** Counts end users of earlier processes against the limit on user rows, too. */
   #seededRow(name: string): number | null {
     const own = readUserCounter(name)
     if (own === null) return this.#rows.make(name, this.#rowSize)
     return this.#rows.makeForUser(own.counter, own.user, this.#rowSize)?.row ?? null
   }
 
-  /** Null: it is held. Else what leaves no room for it: a refusal whose own figures show room would be none. */
+  /** Null: it is held. Otherwise the use that leaves no room for it, read again until its figures agree with the refusal. */
   #take(place: HoldPlace, amount: bigint): PeriodUse | null {
     const { half, period, most } = place
     const bound = boundOf(place)
@@ -343,7 +343,7 @@ export class BudgetCounters {
     return { counter, period, half, most, need: Number(need), warns: limit.warns }
   }
 
-  /** `more`: what was not to be had of `need`. */
+  /** `more`: the part of `need` that could not be held. */
   #refuse(place: HoldPlace, need: bigint, use: PeriodUse, more: bigint): BudgetRefusal {
     const { limit, period, most } = place
     const want = this.#notify === null || limit.warns ? null : this.#want(place, place.counter, more)
@@ -351,7 +351,7 @@ export class BudgetCounters {
     return { limit, period, need, most, use, want, why }
   }
 
-  /** By the clock of the cluster, where there is one. */
+  /** By the cluster's clock, if there is one. */
   #period({ period }: Limit, { timeZone, now }: Moment): BudgetPeriod {
     const ahead = this.#notify === null ? 0 : this.#rows.clockAhead
     return this.#periods.at(period ?? 'day', timeZone, now + ahead)
@@ -362,7 +362,7 @@ const nothingUsed: PeriodUse = Object.freeze({ used: 0, held: 0, holders: 0 })
 
 type HoldPlace = Pick<BudgetHold, 'limit' | 'counter' | 'half' | 'period' | 'most'>
 
-/** A budget that only warns counts and refuses nothing. */
+/** A budget that only warns has no bound. */
 const boundOf = ({ limit, most }: Pick<BudgetHold, 'limit' | 'most'>): bigint | null =>
   limit.warns ? null : BigInt(most)
 
@@ -370,7 +370,7 @@ export function amountOf({ kind }: Limit, { usd, tokens }: BudgetNeed): bigint {
   return kind === 'usd' ? usd : BigInt(Math.ceil(tokens))
 }
 
-/** For the journal: what is held with what was booked before, or what it came to. */
+/** For the journal: what is held and was booked before, or the actual cost. */
 export function bookedOf(holds: readonly BudgetHold[], actual: BudgetNeed | null): BookedAmount[] {
   return holds.map(({ limit, counter, period, held, booked }) => {
     return [counter, period.name, Number(actual === null ? held + booked : amountOf(limit, actual))]

@@ -6,19 +6,18 @@ import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
 import { nameForClient, whoShares } from './limit-faults.ts'
 
-/** The member that limits an answer, as the client knows it, and how much would fit in it; null: nothing. */
+/** The client's member that limits an answer, and the longest answer that would fit; null: none. */
 export interface LongestAnswer {
   name: string
   most: number | null
 }
 
-/** Of a budget's period only its end is told. */
+/** Only the end of the period is shown. */
 export type RefusalFacts = Omit<BudgetRefusal, 'period' | 'want'> & { period: Pick<BudgetRefusal['period'], 'end'> }
 
 /**
- * A budget that is spent says when it is full again and that trying again does not help; one whose room running requests hold, here or
- * on other nodes, says how many, and is worth another try; so is one of which this node was not given enough.
- * `longest`: null: no shorter answer would help.
+ * A spent budget says when its next period begins, and that retrying does not help. If running requests or other nodes hold the rest, or
+ * this node was not given enough, it says so, and a retry may help. `longest` null: a shorter answer would not help.
  */
 export function refusedByBudget(
   refusal: RefusalFacts,
@@ -66,11 +65,10 @@ function explain({ limit, period, need, most, use, why }: RefusalFacts, longest:
     case 'cut off': {
       const [cut, next] =
         why === 'apart' ? ['', ' in a second'] : ['is cut off from the others and ', ', another node may answer']
-      return `${needs}. The nodes of the cluster share this budget, and this one ${cut}was not given so much of what is left; try again${next}.`
+      return `${needs}. The nodes of the cluster share this budget, and this one ${cut}was not given enough of what is left; try again${next}.`
     }
     case 'held':
-      if (use.holders === 0)
-        return `${needs}, and other nodes of the cluster have in hand what is left; try again in a second.`
+      if (use.holders === 0) return `${needs}, and other nodes of the cluster hold what is left; try again in a second.`
       if ((use.shared?.elsewhere ?? 0) > 0)
         return `${needs}, and ${running(use)} here and other nodes of the cluster hold what is left; try again in a second.`
       return `${needs}, and ${running(use)} ${use.holders === 1 ? 'holds' : 'hold'} what is left; try again when one has ended.`

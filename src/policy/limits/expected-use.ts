@@ -8,29 +8,29 @@ import { costOf } from '../prices/cost.ts'
 import type { BudgetNeed } from './budget-counters.ts'
 import type { LongestAnswer } from './budget-faults.ts'
 
-/** What a target may make of a call: its price, and how many tokens it may write. */
+/** What a target may use for a call: its price, and its output tokens. */
 export interface Expected {
-  /** null: nothing is charged there. */
+  /** null: the target is free. */
   price: ModelPrice | null
   input: number
   output: number
-  /** The client set no limit and the answer streams: `output` is extended while it does. */
+  /** The client set no limit and the answer streams, so `output` grows with the stream. */
   grows: boolean
   /** What it asks for that is not paid by the token, or not at the rates of text. Absent or null: nothing. */
   units?: UsageDetail | null
 }
 
-/** Output tokens that a stream without a limit holds at a time; the first may shrink to what fits. */
+/** Output tokens that a stream without a limit holds at a time. The first hold may shrink to what fits. */
 export const increment = 1024
 export const smallestIncrement = 64
 
-/** How long an answer may get there; null: nobody knows. */
+/** How long an answer may get at the target; null: unknown. */
 export function expectAnswer(
   price: ModelPrice | null,
   isFree: boolean,
   { outputLimit: asked, streamed, answers }: { outputLimit: number | null; streamed: boolean; answers: number },
 ): Pick<Expected, 'output' | 'grows'> | null {
-  // The model's bound is one of each answer.
+  // The model's maximum applies to each answer.
   const longest = price?.max_output ?? null
   const most = longest === null ? null : longest * answers
   if (asked !== null) return { output: most === null ? asked : Math.min(asked, most), grows: false }
@@ -69,14 +69,14 @@ export function holdOf(price: ModelPrice, input: number, output: number, units: 
 
 const tierNames = ['service_tier', 'serviceTier']
 
-/** Whether a request asks for the dearer tier; one for a cheaper tier may be served at the usual rates. */
+/** Whether a request asks for the priority tier. One for a cheaper tier may be served at the normal rates. */
 export function asksPriority(body: Buffer): boolean {
   const scan = scanObject(body, tierNames)
   const asked = scan.ok ? scan.members.map((member) => readValue(body, member, shortValue)) : []
   return asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')
 }
 
-/** A request for a dearer tier is held at its rates. */
+/** A request for the priority tier is held at its rates. */
 export function priceForTier(price: ModelPrice | null, asks: () => boolean): ModelPrice | null {
   if (price === null || price.priority === null || !asks()) return price
   const { long_context: long, ...rates } = price.priority
@@ -84,7 +84,7 @@ export function priceForTier(price: ModelPrice | null, asks: () => boolean): Mod
   return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }
 }
 
-/** `account`: the budget is the provider's own account's. */
+/** `account`: the budget of the provider's own account. */
 export function noPrice(model: string, account = false): Fault {
   const budget = account ? 'the budget of the account in USD' : 'a budget in USD'
   const message =
@@ -94,7 +94,7 @@ export function noPrice(model: string, account = false): Fault {
   return fault('policy_denied', message, { param: 'model' })
 }
 
-/** `where`: in what the client can set the limit, where that is not the request itself. */
+/** `where`: the place in the request where the client can set the limit, if it is not the top. */
 export function unboundedAnswer(longest: LongestAnswer | null = null, where: string | null = null): Fault {
   const { name = 'max_tokens', most = null } = longest ?? {}
   const limit = most === null ? `set ${name}` : `set ${name} to at most ${most}`
@@ -103,7 +103,7 @@ export function unboundedAnswer(longest: LongestAnswer | null = null, where: str
   return fault('policy_denied', message, { param: name })
 }
 
-/** Any of them may come: one that cannot be counted refuses the call. */
+/** Any of them may answer: if one cannot be counted, the call is rejected. */
 export function dearestOf(each: readonly (Expected | Fault)[]): Expected | Fault {
   return each.reduce((one, other) => ('code' in one || (!('code' in other) && !isDearer(other, one)) ? one : other))
 }

@@ -13,7 +13,7 @@ export interface PlacedPolicy {
 
 const nanoPerUsd = 1e9
 
-/** The rules that limit, each with what its counter counts, in the order in which the counters are taken. */
+/** The rules that limit amounts, with what each counts, in the order in which they are taken. */
 const rows = [
   { rule: 'concurrency', kind: 'concurrency', period: null, unit: 1 },
   { rule: 'rpm', kind: 'requests', period: null, unit: 1 },
@@ -27,15 +27,15 @@ const rows = [
 const places: readonly LimitPlace[] = ['key', 'environment', 'project', 'workspace']
 
 /**
- * The limits of a key, from narrow to wide: whoever meets in a wide counter what another request holds for a moment, and then gives
- * back because a wider one refused it, would nearly always be refused there too. Null: nothing is limited.
+ * The limits of a key, from narrow to wide. Null: there are none. In this order a refusal that is due to another request's short-lived hold
+ * (released again because a wider counter refused it) is rarely wrong: the wider counter would nearly always refuse this one, too.
  */
 export function findLimits(policies: readonly PlacedPolicy[], key: SnapshotKey): readonly Limit[] | null {
   const limits = new Map<string, Limit>()
   for (const place of places)
     for (const policy of policies) {
       if (policy.place !== place) continue
-      // With `per: key` a policy that is attached twice has one counter.
+      // With `per: key` a policy that is attached twice has only one counter.
       for (const limit of limitsOf(policy, key)) limits.set(limit.counter, limit)
     }
   return limits.size === 0 ? null : [...limits.values()]

@@ -1,10 +1,10 @@
 /**
- * What a thread holds, in shared memory, so that it can be given back when the thread dies: a column a thread of entries of two
- * words, the place of the counter (negative: of a budget) and the amount. Windows have no entries: what was booked in them leaves by itself.
+ * What each thread holds, in shared memory, so that it can be released if the thread dies. Each thread has a column of entries with two
+ * words: the counter's index (negative: a budget) and the amount. Windows have no entries: what was booked in them expires by itself.
  */
 const capacity = 1 << 16
 const entryWords = 2
-/** Before the entries: how many have ever been used, and the place of a period that is being opened. */
+/** Words before the entries: the number of entries ever used, and the index of a period that is being opened. */
 const columnHead = 2
 const columnWords = columnHead + capacity * entryWords
 
@@ -21,7 +21,7 @@ export class HoldLedger {
     this.#column = column * columnWords
   }
 
-  /** Null: as many holds are open as there is room for. */
+  /** Null: the ledger is full. */
   open(place: number, amount: bigint): number | null {
     const entry = this.#free.pop() ?? this.#more()
     if (entry === null) return null
@@ -30,12 +30,12 @@ export class HoldLedger {
     return entry
   }
 
-  /** 0: none. */
+  /** 0: no claim. */
   claiming(place: number): void {
     Atomics.store(this.#words, this.#column + 1, BigInt(place))
   }
 
-  /** Of a dead thread: what `claiming` said last; then 0. */
+  /** The last claim of a dead thread; resets it to 0. */
   takeClaim(column: number): number {
     return Number(Atomics.exchange(this.#words, column * columnWords + 1, 0n))
   }
@@ -49,7 +49,7 @@ export class HoldLedger {
     this.#free.push(entry)
   }
 
-  /** Takes all holds of a dead thread out, and tells each. Never for one that runs: it would release the same holds again. */
+  /** Removes all holds of a dead thread, and reports each. Never for a running one: it would release the same holds again. */
   takeAll(column: number, each: (place: number, amount: bigint) => void): void {
     const start = column * columnWords
     const used = Number(Atomics.exchange(this.#words, start, 0n))

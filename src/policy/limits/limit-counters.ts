@@ -19,27 +19,27 @@ import { nextAnswer, sharedCounting, wasRefused } from './shared-window.ts'
 /** A limit that refuses, and why. */
 export interface LimitRefusal {
   limit: Limit
-  /** What was asked for, and what was used and held when it was. */
+  /** The amount asked for, and what was used and held at that time. */
   amount: number
   used: number
-  /** Milliseconds after which asking again may help; null: waiting does not help. */
+  /** Milliseconds after which a retry may help; null: waiting does not help. */
   waitMs: number | null
   /**
-   * Of a limit that nodes share: why this one could not be granted more. `unheard`: no answer has come yet; `held`: what others
-   * have used, or hold for themselves, leaves no room.
+   * For a limit that nodes share: why this node could not be granted more. `unheard`: no answer has come yet; `held`: the others use or
+   * hold the rest.
    */
   apart: Apart | 'unheard' | 'held'
-  /** Of a limit that nodes share: what may be had from the others; null: nothing may, as the same was refused just now. */
+  /** For a limit that nodes share: what to ask the others for; null: nothing, as the same was refused just now. */
   want: LimitWant | null
 }
 
-/** What a thread of the data plane tells the cluster thread: this node needs more of a limit. */
+/** Sent by a data-plane thread to the cluster thread: this node needs more of a limit. */
 export interface LimitWant {
-  /** Place of the row in the memory of limits. */
+  /** Index of the row in the limits' memory. */
   row: number
-  /** Requests at once. */
+  /** The limit is for requests at once. */
   slots: boolean
-  /** Of a request that waits. */
+  /** What a waiting request needs. */
   need: number
 }
 
@@ -47,34 +47,34 @@ export interface LimitWant {
 interface Taken {
   limit: Limit
   row: number
-  /** Of all turns. */
+  /** The sum of all turns. */
   amount: number
-  /** Of a window: where the last turn was booked, and how much of `amount` was booked there. */
+  /** For a window: where the last turn was booked, and how much of `amount` that was. */
   epoch: number
   recent: number
-  /** What was left of the limit then. */
+  /** What was left of the limit at that time. */
   left: number
-  /** Of what is held until the end: its place in the ledger. */
+  /** For a hold that lasts until the end: its index in the ledger. */
   entry: number | null
 }
 
 /** What a request holds of all limits of its key; settled once. */
 export interface LimitHold {
   limits: readonly Limit[]
-  /** The end user's own counters are named after it. */
+  /** The end user, whose own counters are named after it. */
   user: string | null
   taken: Taken[]
-  /** For which target budgets hold how many tokens; null until the plan is known. */
+  /** The target and tokens that the budgets hold for; null until the plan is known. */
   heldFor: { input: number; output: number; target: object; limited?: boolean } | null
-  /** Of budgets; empty until the plan is known. */
+  /** Holds of budgets; empty until the plan is known. */
   budgets: BudgetHold[]
-  /** What it came to, once it is journaled; `kept`: it made a batch, which holds it from here on. */
+  /** The actual cost, once it is journaled; `kept`: it started background work, which keeps the hold. */
   actual: BudgetNeed | 'kept' | null
 }
 
-/** What a request of a key with limits has taken of them, until it is settled. */
+/** What a request of a key with limits has taken, until it is settled. */
 export interface TakenLimits {
-  /** null: it was refused. */
+  /** null: the request was refused. */
   hold: LimitHold | null
   /** For the headers of its answer. */
   figures: LimitFigures
@@ -86,12 +86,14 @@ export interface AskedAmounts {
   tokens: number
 }
 
-/** Tries, since what refuses may be held only for a moment by a request that another counter refuses. */
+/**
+ * How often all counters are tried: a refusal may be due to a request that holds one only for a moment, because another counter refuses it.
+ */
 const tries = 3
 
 /**
- * The limits of all keys, on which all threads agree exactly. A request takes all that its key's limits count, or nothing; what it
- * takes of windows is booked when it is admitted, and corrected at its end; what runs at once is held until its end.
+ * The limits of all keys, on which all threads agree exactly. A request takes from every limit of its key, or from none. Windows are booked
+ * at admission and corrected at the end; requests at once are held until the end.
  */
 export class LimitCounters {
   readonly #rows: LimitRows
@@ -101,12 +103,12 @@ export class LimitCounters {
   readonly #counting: MinuteCounting
   readonly #wantMore: (want: LimitWant) => void
 
-  /** Budgets count together with those of other nodes: what was refused may be asked for. */
+  /** Budgets are shared with other nodes: more can be asked for after a refusal. */
   readonly sharesBudgets: boolean
 
   /**
-   * `column` is the caller's own in the ledger. `now`: milliseconds of a clock that all threads share and nobody sets. `notify`: of a
-   * budget that is shared, what this node is to ask for; `wantMore` of a limit a minute or at once.
+   * `column`: the caller's column in the ledger. `now`: milliseconds of a monotonic clock that all threads share. `notify` asks for more of
+   * a shared budget, `wantMore` for more of a shared limit per minute or at once.
    */
   constructor(
     memory: LimitMemory,
@@ -125,22 +127,22 @@ export class LimitCounters {
     this.#budgets = new BudgetCounters(this.#rows, this.#ledger, { column, notify: this.sharesBudgets ? notify : null })
   }
 
-  /** Limits a minute and requests at once count together with those of other nodes: what was refused may be asked for. */
+  /** Limits per minute and requests at once are shared with other nodes: more can be asked for after a refusal. */
   get sharesWindows(): boolean {
     return this.#counting.isShared
   }
 
-  /** Why the others can grant nothing of a limit now. */
+  /** Why the other nodes cannot grant anything now. */
   apart({ period }: Pick<Limit, 'period'>): Apart {
     return period === null ? this.#counting.apart() : this.#budgets.isCutOff ? 'cut off' : null
   }
 
-  /** Resolves when there may be more, or after so long. */
+  /** Resolves when more may be available, or after the time. */
   async askOthers(want: LimitWant, ms: number): Promise<void> {
     await nextAnswer(this.#rows.words, want.row, ms, () => this.#wantMore(want))
   }
 
-  /** What of these limits is not here yet, for whoever takes it later without waiting; null: all is. */
+  /** What this node does not have of these limits yet, for a caller that will take it later without waiting; null: it has all. */
   findWant(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitWant | null {
     const found = this.admit(limits, user, asked)
     if (!('taken' in found)) return found.want
@@ -160,7 +162,7 @@ export class LimitCounters {
     return refusal
   }
 
-  /** What was really used until now, all turns together: more is booked at once, less where it was booked lately. */
+  /** Corrects to the actual tokens of all turns so far: more is booked now, less is taken back where it was booked last. */
   correctTokens({ taken }: LimitHold, tokens: number): void {
     const epoch = this.#counting.epochAt(this.#now())
     for (const one of taken) {
@@ -168,20 +170,20 @@ export class LimitCounters {
       const recent = Math.max(0, one.recent + tokens - one.amount)
       const booked = { amount: one.recent, epoch: one.epoch }
       this.#counting.windowOf('tokens').correct(this.#rows, one.row, booked, recent, epoch)
-      // A moment of the cluster's clock that may be in either of two buckets has no number.
+      // A moment that may be in either of two buckets has no bucket number.
       if (recent > one.recent && epoch > 0) one.epoch = epoch
       one.recent = recent
       one.amount = tokens
     }
   }
 
-  /** Takes nothing of what was asked for: it was not sent. */
+  /** Releases everything: the request was not sent. */
   cancel(hold: LimitHold): void {
     this.#undo(hold, 0)
     this.#budgets.settle(hold.budgets)
   }
 
-  /** At the end, once. */
+  /** Called once, at the end. */
   release(hold: LimitHold): void {
     for (const { row, entry } of hold.taken) if (entry !== null) this.#release(row, entry)
     hold.taken.length = 0
@@ -189,7 +191,7 @@ export class LimitCounters {
     else this.#budgets.settle(hold.budgets, hold.actual ?? undefined)
   }
 
-  /** Gives back what a dead thread holds; what it booked in windows stays. */
+  /** Releases what a dead thread holds; what it booked in windows stays. */
   reverseThread(column: number): void {
     this.#rows.follow()
     const claimed = this.#ledger.takeClaim(column)
@@ -200,37 +202,37 @@ export class LimitCounters {
     })
   }
 
-  /** Holds of all budgets what a request may come to, before it is sent. Null: it may be sent. */
+  /** Holds the most that a request can cost in all budgets, before it is sent. Null: it may be sent. */
   holdBudgets(hold: LimitHold, need: BudgetNeed, moment: Moment): BudgetRefusal | null {
     return this.#budgets.hold(hold.limits, hold.user, need, moment, hold.budgets)
   }
 
-  /** Resolves when what was refused may be had, or after so many milliseconds. False: it is known that it is not. */
+  /** Resolves when more may be available, or after the time. False: it is known not to be. */
   async askAllowance(want: AllowanceWant, ms = allowanceWaitMs): Promise<boolean> {
     return await this.#budgets.ask(want, ms)
   }
 
-  /** Of a request of which nobody knows yet what it needs. */
+  /** For a request whose need is not known yet. */
   async askAllowances(limits: readonly Limit[], user: string | null, moment: Moment): Promise<void> {
     await this.#budgets.askAll(limits, user, moment)
   }
 
-  /** Holds more where the request may come to more than was thought. `now`: what is granted by then counts. */
+  /** Raises the holds when a request may cost more than expected. `now`: grants that are valid by then count. */
   raiseBudgets(hold: LimitHold, need: BudgetNeed, now: number): RaisedBudgets | BudgetRefusal {
     return this.#budgets.raise(hold.budgets, need, now)
   }
 
-  /** What turns of a connection came to is used from here on, while the connection stays. */
+  /** Books what the turns of an open connection came to. */
   bookTurns(hold: LimitHold, actual: BudgetNeed): void {
     this.#budgets.settle(hold.budgets, actual, true)
   }
 
-  /** Where a budget's counter counts a period, by their names. */
+  /** The counter of a budget's period, by name. */
   findPeriod(counter: string, period: string): { half: number; number: number } | null {
     return this.#budgets.find(counter, period)
   }
 
-  /** What was spent before the process began, and what batches hold; until it is told, budgets let nothing pass. */
+  /** Loads earlier spending and the holds of batches. Until then budgets refuse everything. */
   seed(used: Iterable<BookedAmount>, held: Iterable<BookedAmount> = []): void {
     this.#budgets.seed(used, held)
   }
@@ -244,7 +246,7 @@ export class LimitCounters {
     this.#budgets.addUsed(booked)
   }
 
-  /** What batches held, and came to. */
+  /** Settles the holds of background work with its actual cost. */
   settleKept(settled: readonly SettledHold[]): void {
     this.#budgets.settleKept(settled)
   }
@@ -254,7 +256,7 @@ export class LimitCounters {
     return this.#budgets.use(limit, user, moment)
   }
 
-  /** What this node alone has used of a budget in a period, by their names. */
+  /** What this node alone has spent of a budget in a period, by name. */
   spentHere(counter: string, period: string): number {
     return this.#budgets.spentHere(counter, period)
   }
@@ -267,12 +269,12 @@ export class LimitCounters {
     return this.#counting.windowOf(limit.kind).used(this.#rows, row, this.#counting.epochAt(this.#now()))
   }
 
-  /** Milliseconds until so much of a limit a minute is free again that is used now. */
+  /** Milliseconds until this much of what is used now of a limit per minute is free again. */
   freeIn(limit: Limit, amount: number, user: string | null = null): number {
     const row = this.#find(limit, user)
     if (row === null) return 0
     const now = this.#now()
-    // What was used when, on all nodes, is not known here: all of it is free when the present bucket counts no longer.
+    // When other nodes used it is unknown: all of it is free once the present bucket no longer counts.
     if (this.#counting.isShared && amount >= this.used(limit, user))
       return this.#counting.livesFor(this.#counting.epochAt(now) || Number.POSITIVE_INFINITY, now)
     return this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount, now)
@@ -282,7 +284,7 @@ export class LimitCounters {
     return perUser ? this.#rows.findForUser(counter, user ?? '') : this.#rows.find(counter)
   }
 
-  /** Of the tightest limits a minute, as they are for a request that was just admitted. */
+  /** The figures of the tightest limits per minute for a request that was just admitted. */
   figures({ taken }: LimitHold): LimitFigures {
     const found: LimitFigures = { requests: null, tokens: null }
     const now = this.#now()
@@ -340,7 +342,7 @@ export class LimitCounters {
     return this.#refuse(limit, row, { amount, used: limit.limit - left - amount, waitMs })
   }
 
-  /** Where the others have said nothing just now, it is not known whether they left something. */
+  /** Without a recent answer it is unknown whether the other nodes left something. */
   #refuse(limit: Limit, row: number, found: Pick<LimitRefusal, 'amount' | 'used' | 'waitMs'>): LimitRefusal {
     const need = found.amount
     let { waitMs } = found
@@ -377,7 +379,7 @@ export class LimitCounters {
     }
   }
 
-  /** In this order a thread that dies between the two leaves too much counted, never too little. */
+  /** In this order a thread that dies between the two steps leaves too much counted, never too little. */
   #release(row: number, entry: number): void {
     this.#ledger.close(entry)
     this.#counting.releaseSlots(this.#rows.words, row, 1n)
@@ -390,7 +392,7 @@ export class LimitCounters {
   }
 }
 
-/** A connection may have any number of turns: what they booked is one amount, of which the last turn's can still be given back. */
+/** A connection may have any number of turns: their bookings become one amount, of which only the last turn's can still be taken back. */
 function mergeTurns(taken: readonly Taken[]): Taken[] {
   const byRow = new Map<number, Taken>()
   for (const one of taken) byRow.set(one.row, { ...one, amount: (byRow.get(one.row)?.amount ?? 0) + one.amount })

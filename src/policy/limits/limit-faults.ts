@@ -3,7 +3,7 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { LimitRefusal } from './limit-counters.ts'
 
-/** What the client is told of a limit that has no room, with its real wait; and what the record says. */
+/** What the client is told about a limit without room, with the actual wait, and what the record says. */
 export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<LimitRefusal, 'want'>): {
   fault: Fault
   signal: Signal
@@ -12,7 +12,7 @@ export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<Limi
   const text = `${describe(limit, limit.scope)} ${why}`
   const message = `${describe(limit, nameForClient(limit.scope))} ${why}`
   const { policy, scope, kind } = limit
-  // What is used on nodes that this one does not hear is not known.
+  // The use of nodes that this one cannot reach is unknown.
   const data = {
     policy,
     scope,
@@ -32,10 +32,10 @@ function describe({ policy, scope, kind, limit, perUser }: Limit, named: string)
   return `The policy ${policy} allows ${amount} for ${whoShares(perUser, named)}.`
 }
 
-/** Who uses it up together. */
+/** Who shares the limit. */
 export const whoShares = (perUser: boolean, scope: string) => (perUser ? `each end user of ${scope}` : scope)
 
-/** Who sends requests knows names, and not how scopes are written: `key:support/production/bot` is the key bot. */
+/** Clients know names, not how scopes are written: `key:support/production/bot` is the key bot. */
 export function nameForClient(scope: string): string {
   const [, kind, name] = /^(key|environment|project):(?:[^/]+\/)*([^/]+)$/.exec(scope) ?? []
   if (kind !== undefined) return `the ${kind} ${name}`
@@ -76,7 +76,7 @@ const leftNames = {
   usd: 'usd_left',
 } as const satisfies Record<Limit['kind'], string>
 
-/** One signal for all limits, since a record has room for figures and readers none for ten sentences. */
+/** One signal for all limits: it has room for figures, and nobody reads ten sentences. */
 export function withinLimits({ taken }: { taken: readonly { limit: Limit; left: number }[] }): Signal {
   const data: NonNullable<Signal['data']> = {}
   for (const { limit, left } of taken) {

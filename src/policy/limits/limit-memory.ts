@@ -2,38 +2,38 @@ import { hash } from 'node:crypto'
 import { ledgerBytes } from './hold-ledger.ts'
 
 /**
- * The counters of limits, in memory that all threads share. A counter is a row of words, found by its name through an index with
- * open addressing; whoever needs it first makes it. So only counters that are used take memory, and nobody hands out places:
- * threads that ask for the same name get the same row. A row stays until the process ends.
+ * The counters of limits, in memory that all threads share. A counter is a row of words, found by its name through an index with open
+ * addressing, and created on first use. So only counters in use take memory, and no thread assigns places: threads that ask for the same
+ * name get the same row. A row stays until the process ends.
  */
 export interface LimitMemory {
-  /** 64-bit words: the place of the next row, whether they are seeded, how many there are, then the rows. It grows. */
+  /** 64-bit words: the index of the next row, whether counters are seeded, how many there are, then the rows. It grows. */
   words: SharedArrayBuffer
-  /** For each name's hash the place of its row; 0: none. */
+  /** For each name's hash the index of its row; 0: none. */
   index: SharedArrayBuffer
   /** What each thread holds: `HoldLedger`. */
   holds: SharedArrayBuffer
-  /** What this node counts together with others, so that it may use only what it was given. */
+  /** What this node counts together with others, and of which it may only use its own grants. */
   shared: SharedCounts
 }
 
 export interface SharedCounts {
   budgets: boolean
-  /** Limits a minute and requests at once: the memory of `BucketClock`; null: this node counts them for itself. */
+  /** Limits per minute and requests at once: the memory of `BucketClock`; null: this node counts them alone. */
   windows: SharedArrayBuffer | null
 }
 
 const alone: SharedCounts = { budgets: false, windows: null }
 
 const indexSize = 1 << 20
-/** So that a search stays short. */
+/** Keeps searches short. */
 const mostRows = Math.floor(indexSize * 0.7)
-/** Of end users, whose names the clients choose: so there is always room for the counters of keys. */
+/** For end users, whose names the clients choose: the rest stays free for the counters of keys. */
 const mostUserRows = Math.floor(mostRows / 2)
-/** Of one limit. */
+/** End users of one limit. */
 const mostUsers = 100_000
 const mostWords = 1 << 27
-/** Of names that a thread remembers. */
+/** Names whose rows a thread remembers. */
 const mostKnown = 4096
 const firstWords = 1 << 13
 const bytesPerWord = BigInt64Array.BYTES_PER_ELEMENT
@@ -56,7 +56,7 @@ export function createLimitMemory(columns: number, shared = alone): LimitMemory 
   return { words, index, holds, shared }
 }
 
-/** A row, and by which name it is found: what is booked in one must be booked under the other. */
+/** A row, and the name that it was found by: a hold in one row must be booked under the same name. */
 export interface NamedRow {
   counter: string
   row: number
@@ -67,13 +67,13 @@ function userCounter(counter: string, user: string): string {
   return `${counter} ${user}`
 }
 
-/** Of all end users beyond those that have a row of their own. No blank follows the counter, so that no user is named so. */
+/** The counter of all end users without a row of their own. No blank follows the counter's name, so it cannot be a user's. */
 const othersCounter = (counter: string): string => `${counter}/others`
 const usersCounter = (counter: string): string => `${counter}/users`
 
 const userForm = /^(\S+ \S+ \S+ \w+) (.*)$/s
 
-/** An end user's counter taken apart; null: it is nobody's own. */
+/** The parts of an end user's counter name; null: it is not one user's. */
 export function readUserCounter(name: string): { counter: string; user: string } | null {
   const [, counter, user] = userForm.exec(name) ?? []
   return counter === undefined || user === undefined ? null : { counter, user }
@@ -85,12 +85,12 @@ const cellsOf = (buffer: SharedArrayBuffer) =>
 
 export class LimitRows {
   readonly #buffer: SharedArrayBuffer
-  /** All rows that were found here. Of a fixed length: in a view that grows with its memory each access takes twice as long. */
+  /** A view of all rows found so far. Its length is fixed: in a view that grows with its memory each access takes twice as long. */
   words: BigInt64Array
-  /** The same memory in halves of words. */
+  /** The same memory as 32-bit cells. */
   cells: Int32Array
   readonly #index: Int32Array
-  /** Rows of names that were asked for lately: to hash a name takes longer than to count in its row. */
+  /** Recently used rows by name: hashing a name takes longer than counting in its row. */
   readonly #known = new Map<string, number>()
 
   constructor({ words, index }: Pick<LimitMemory, 'words' | 'index'>) {
@@ -100,19 +100,19 @@ export class LimitRows {
     this.#index = new Int32Array(index)
   }
 
-  /** To be called before a place is used that another thread has told: its row may lie in memory that has been added since. */
+  /** Call before using an index from another thread: its row may be in memory that was added since. */
   follow(): void {
     if (this.#buffer.byteLength === this.words.byteLength) return
     this.words = wordsOf(this.#buffer)
     this.cells = cellsOf(this.#buffer)
   }
 
-  /** The row of a counter, made where there is none; `size` words, which begin at zero. Null: there is no memory left for it. */
+  /** The row of a counter; if missing, a new one with `size` zeroed words. Null: no memory is left. */
   make(counter: string, size: number): number | null {
     return this.#search(counter, size)
   }
 
-  /** The same for one end user; all whose names come when there are too many share one row of that limit. */
+  /** The same for one end user. Beyond the bounds, all further users of a limit share one row. */
   makeForUser(counter: string, user: string, size: number): NamedRow | null {
     const known = this.#findOwn(counter, user)
     if (known !== null) return known
@@ -125,7 +125,7 @@ export class LimitRows {
     return row === null ? null : { counter: name, row }
   }
 
-  /** Where an end user counts; null: nobody has counted anything there. */
+  /** The row that counts an end user; null: nothing has been counted there. */
   findForUser(counter: string, user: string): number | null {
     return this.#findOwn(counter, user)?.row ?? this.find(othersCounter(counter))
   }
@@ -136,12 +136,12 @@ export class LimitRows {
     return row === null ? null : { counter: name, row }
   }
 
-  /** Null: nobody has counted anything there. */
+  /** Null: nothing has been counted there. */
   find(counter: string): number | null {
     return this.#search(counter, null)
   }
 
-  /** What was spent before the process began is counted. */
+  /** Earlier spending has been loaded. */
   get seeded(): boolean {
     return Atomics.load(this.words, open) === 1n
   }
@@ -150,7 +150,7 @@ export class LimitRows {
     Atomics.store(this.words, open, 1n)
   }
 
-  /** Of a cluster: milliseconds by which its clock is ahead of this machine's. */
+  /** In a cluster: milliseconds by which its clock is ahead of this machine's. */
   get clockAhead(): number {
     return Number(Atomics.load(this.words, clock))
   }
@@ -199,7 +199,7 @@ export class LimitRows {
         own ??= this.#allocate(size, one, other)
         if (own === null) return null
         found = Atomics.compareExchange(this.#index, place, 0, own)
-        // Whoever was first may have made the row of another name, or of this one: then the own row stays unused.
+        // Another thread was first, with another name or the same one; in the latter case this row stays unused.
         if (found === 0) return own
       }
       this.follow()
@@ -227,7 +227,7 @@ export class LimitRows {
       try {
         this.#buffer.grow(larger)
       } catch {
-        // Another thread has grown it further meanwhile; else the system has no memory.
+        // Another thread has grown it further in the meantime; otherwise the system has no memory.
         if (this.#buffer.byteLength < bytes) return false
       }
     }

@@ -4,19 +4,19 @@ import { rowHead } from './limit-memory.ts'
 import { requestWindow } from './request-window.ts'
 import { epochAt, type LimitWindow, livesFor, tokenWindow } from './window.ts'
 
-/** How amounts a minute, and requests at once, are counted: by this gateway alone, or with the other nodes of its cluster. */
+/** How limits per minute and requests at once are counted: by this gateway alone, or together with the other nodes of its cluster. */
 export interface MinuteCounting {
-  /** What is refused here may be had from the other nodes. */
+  /** After a refusal, the other nodes may have more. */
   isShared: boolean
-  /** Why this node can be granted nothing by the others now. */
+  /** Why the other nodes cannot grant anything now. */
   apart(): Apart
   windowOf(kind: Limit['kind']): LimitWindow
   epochAt(now: number): number
-  /** Milliseconds until what was booked in that bucket no longer counts. */
+  /** Milliseconds until bookings in that bucket no longer count. */
   livesFor(epoch: number, now: number): number
-  /** 64-bit words behind a row's head, for requests at once. */
+  /** 64-bit words after a row's head, for requests at once. */
   slotSize: number
-  /** Takes one of the requests at once. `used`: how many there were before. */
+  /** Takes one of the requests at once. `used`: how many were in use before. */
   takeSlot(words: BigInt64Array, row: number, limit: number): { isTaken: boolean; used: number }
   releaseSlots(words: BigInt64Array, row: number, amount: bigint): void
   usedSlots(words: BigInt64Array, row: number): number

@@ -1,10 +1,10 @@
 import { rowHead } from './limit-memory.ts'
 
 /**
- * What is used of a budget in a day or month. A row has two halves, one for periods with an even number and one for odd ones, so
- * that what settles after midnight is booked in the old day while the new one begins. A half is {period, used with what is held,
- * settled, number of holds}. Whoever first needs a half for a new period claims it, zeroes it, then names the period; the
- * control plane ends the claim of a thread that died in it.
+ * What is used of a budget in a day or month. A row has two halves, for periods with even and odd numbers, so that a request that settles
+ * after midnight is booked on the old day while the new one begins. A half is {period, used including held, settled, number of holds}. The
+ * first thread that needs a half for a new period claims it, zeroes it, then writes the period. If it dies in between, the control plane
+ * ends its claim.
  */
 export const halfWords = 4
 const used = 1
@@ -12,10 +12,10 @@ const settled = 2
 const holds = 3
 export const periodSize = 2 * halfWords
 
-/** Above every period's number: a claim, with the thread's column. */
+/** Larger than any period's number: a claim, plus the thread's column. */
 const claim = 1n << 40n
 
-/** Tries to read a half that another thread is just opening. */
+/** How often to read a half that another thread is opening. */
 const mostReads = 1000
 
 export interface Claimer {
@@ -51,12 +51,12 @@ export function openPeriod(
   return null
 }
 
-/** A thread died while it opened the half: the next one opens it. */
+/** A thread died while opening the half: lets the next one open it. */
 export function endClaim(words: BigInt64Array, half: number, column: number): void {
   Atomics.compareExchange(words, half, claim + BigInt(column), 0n)
 }
 
-/** What was used before the process began. */
+/** Adds spending from before the process began. */
 export function addSettled(words: BigInt64Array, half: number, amount: bigint): void {
   Atomics.add(words, half + settled, amount)
   Atomics.add(words, half + used, amount)
@@ -68,7 +68,7 @@ export function addHeld(words: BigInt64Array, half: number, amount: bigint): voi
   countHold(words, half, 1n)
 }
 
-/** Holds so much more where it keeps to the limit; null: no limit. False: there is no room. */
+/** Holds an amount if it fits within the limit; `limit` null: always. False: it does not fit. */
 export function takePeriod(words: BigInt64Array, half: number, amount: bigint, limit: bigint | null): boolean {
   for (;;) {
     const found = Atomics.load(words, half + used)
@@ -82,9 +82,9 @@ export function countHold(words: BigInt64Array, half: number, change: 1n | 0n | 
 }
 
 /**
- * Replaces what was held by what it came to. Nothing where the row has gone on to another period: nobody compares with that one. A
- * request from two periods before that ends just while the half is opened is counted in the new one. `holders`: by how much these change; a
- * connection that stays counts until it ends.
+ * Replaces a hold by the actual amount. Does nothing if the half has moved on to another period, which no limit compares with. A request
+ * from two periods earlier that ends exactly while the half is opened is counted in the new one. `holders`: the change in their number; a
+ * connection counts until it ends.
  */
 export function settlePeriod(
   words: BigInt64Array,
@@ -100,7 +100,7 @@ export function settlePeriod(
   countHold(words, half, holders)
 }
 
-/** What a dead thread held is spent: its requests are charged their holds. */
+/** Books the hold of a dead thread as spent: its requests are charged their holds. */
 export function spendHold(words: BigInt64Array, half: number, held: bigint): void {
   Atomics.add(words, half + settled, held)
   countHold(words, half, -1n)
@@ -116,16 +116,19 @@ export const wholeOf = (words: BigInt64Array, half: number): bigint => Atomics.l
 export const halfOf = (row: number, period: number): number => row + rowHead + (period % 2) * halfWords
 
 export interface PeriodUse {
-  /** Settled. */
+  /** Spent. */
   used: number
   held: number
-  /** Requests that hold it. */
+  /** The number of requests with a hold. */
   holders: number
-  /** Of a budget that nodes share: what of `held` others have in hand, and what this one was given that nobody here holds. */
+  /**
+   * For a budget that nodes share: `elsewhere`: the part of `held` that other nodes have; `free`: the part of this node's allowance that is
+   * unused.
+   */
   shared?: { elsewhere: number; free: number }
 }
 
-/** Of a half: nothing where it is another period's. */
+/** The use of a half; zero if it belongs to another period. */
 export function readHalf(words: BigInt64Array, half: number, period: number): PeriodUse {
   if (!isPeriod(words, half, period)) return { used: 0, held: 0, holders: 0 }
   const spent = Number(Atomics.load(words, half + settled))

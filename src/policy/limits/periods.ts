@@ -1,6 +1,6 @@
 import { type Period, periodAt } from '../calendar.ts'
 
-/** A day or a month of the workspace's time zone, as counters, the journal and the store name it. */
+/** A day or month in the workspace's time zone, as counters, the journal and the store name it. */
 export interface BudgetPeriod {
   /** Consecutive periods have consecutive numbers. */
   number: number
@@ -13,7 +13,7 @@ export interface BudgetPeriod {
 
 const msPerDay = 86_400_000
 
-/** Found once for each period, since to ask a calendar takes a thousand times as long as to look at the clock. */
+/** Each period is computed once: a calendar look-up takes a thousand times as long as reading the clock. */
 export class Periods {
   #timeZone = ''
   #known: Partial<Record<Period, BudgetPeriod>> = {}
@@ -44,7 +44,7 @@ export function findPeriod(kind: Period, timeZone: string, now: number): BudgetP
   }
 }
 
-/** The number of a period by its name, and which kind it is. */
+/** The number and kind of a period, from its name. */
 export function readPeriodName(name: string): { kind: Period; number: number } {
   const [year = 0, month = 0, day] = name.split('-').map(Number)
   if (day === undefined) return { kind: 'month', number: year * 12 + month }

@@ -2,7 +2,7 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../../store/configuration/snapshot.ts'
 import { findLimits, type LimitPlace } from './find-limits.ts'
 
-/** Of a policy that gives each key its own counters, more are not listed. */
+/** How many counters of a policy with `per: key` are listed. */
 const mostKeys = 1000
 
 interface PlacedKey {
@@ -11,11 +11,11 @@ interface PlacedKey {
   projectId: string
   environmentId: string
   policyId: string | null
-  /** When; null: it may be used. */
+  /** When it was revoked; null: it was not. */
   revokedAt: unknown
 }
 
-/** All that a policy can be attached to, as the store and the snapshot both have it. */
+/** Everything that a policy can be attached to, in the form that store and snapshot share. */
 export interface PolicyPlaces extends Pick<ConfigurationSnapshot, 'projects' | 'environments'> {
   keys: readonly PlacedKey[]
 }
@@ -26,7 +26,7 @@ export interface PlacedLimit {
   projectId: string | null
 }
 
-/** Every counter that a policy has, at each place where it is attached; with `per: key` only those of so many keys. */
+/** Every counter of a policy, at each place where it is attached; with `per: key` only for a limited number of keys. */
 export function placeLimits(policy: SnapshotPolicy, places: PolicyPlaces, most = mostKeys): PlacedLimit[] {
   const found = new Map<string, PlacedLimit>()
   for (const [place, key] of placesOf(policy, places, most)) {
@@ -37,7 +37,7 @@ export function placeLimits(policy: SnapshotPolicy, places: PolicyPlaces, most =
   return [...found.values()]
 }
 
-/** For each place some key whose requests count there. */
+/** For each place, some key whose requests count there. */
 function placesOf(policy: SnapshotPolicy, places: PolicyPlaces, most: number): [LimitPlace, SnapshotKey][] {
   const { workspace, ids } = policy.attachedTo
   const found: [LimitPlace, SnapshotKey][] = []
@@ -72,10 +72,10 @@ function keyAt({ id, name, projectId, environmentId }: PlacedKey, { projects, en
 
 type Snapshot = { configuration: ConfigurationSnapshot; keys: readonly SnapshotKey[] }
 
-/** Asked once a second by whoever watches, and there may be very many keys: found once for each change. */
+/** Called every second, and there may be very many keys: computed once for each change. */
 const listed = new WeakMap<ConfigurationSnapshot, { keys: Snapshot['keys']; budgets: readonly PlacedLimit[] }>()
 
-/** The budgets of all policies whose use can be told: of a budget that each end user has, nobody knows the users. */
+/** The budgets of all policies whose use can be shown. Budgets per end user are left out: the users are not known. */
 export function listBudgets({ configuration, keys }: Snapshot): readonly PlacedLimit[] {
   const known = listed.get(configuration)
   if (known?.keys === keys) return known.budgets

@@ -2,24 +2,24 @@ import { rowHead } from './limit-memory.ts'
 import { buckets, epochAt, type LimitWindow, livesFor } from './window.ts'
 
 /**
- * The window of a limit of requests in cells of 32 bits, half as large as one of tokens (`window.ts`): 100,000 keys have one each. A
- * bucket has the lower 12 bits of its number, and room for a million requests in two seconds, which no gateway serves.
+ * The window of a limit on requests in cells of 32 bits, half the size of one for tokens (`window.ts`): 100,000 keys have one each. A
+ * bucket contains the lower 12 bits of its number, and a count of up to a million requests in two seconds, more than any gateway serves.
  */
 
 const amountBits = 20
 const amountMask = (1 << amountBits) - 1
 const epochMask = (1 << (32 - amountBits)) - 1
-/** Cells of a row behind its head, which has 64-bit words: the total, up to when old buckets were emptied, the buckets. */
+/** Cells after a row's head, which has 64-bit words: the total, the bucket up to which old ones were cleared, the buckets. */
 const head = rowHead * 2
 const swept = 1
 const first = 2
-/** An older one is told from one that is still to come: a thread may go on with a moment that has passed meanwhile. */
+/** Tells old buckets from future ones: a thread may continue with a time that has passed in the meantime. */
 const oldest = epochMask >> 1
-/** A row that rests for longer has buckets of which nobody can tell how old they are. */
+/** Beyond this, the age of a row's buckets is ambiguous. */
 const tellable = oldest - buckets
 
 const amountOf = (cell: number): number => cell & amountMask
-/** How many buckets ago its two seconds were. */
+/** How many buckets ago it was filled. */
 const ageOf = (cell: number, epoch: number): number => (epoch - (cell >>> amountBits)) & epochMask
 const pack = (epoch: number, amount: number): number => ((epoch & epochMask) << amountBits) | amount
 const placeOf = (row: number): number => row * 2 + head
@@ -40,7 +40,7 @@ export const requestWindow: LimitWindow = {
     }
   },
 
-  /** Never to more: each request is booked when it comes. */
+  /** Never books more: each request is booked when it arrives. */
   correct({ cells }, row, booked, actual) {
     unbook(cells, placeOf(row), booked.amount - actual, booked.epoch)
   },
@@ -73,18 +73,18 @@ function sweep(cells: Int32Array, start: number, epoch: number): void {
     if (amountOf(cell) === 0 || age < buckets || age > oldest) continue
     if (Atomics.compareExchange(cells, place, cell, 0) === cell) Atomics.sub(cells, start, amountOf(cell))
   }
-  // Another thread may be further already.
+  // Another thread may have advanced it already.
   Atomics.compareExchange(cells, start + swept, before, epoch)
 }
 
-/** Nobody books before one thread has said that it empties the row: what that one has seen until then is old. */
+/** Clears a row that was unused for long. Until one thread has announced that, none books: what it saw before is old. */
 function sweepRested(cells: Int32Array, start: number, before: number, epoch: number): void {
   const seen = Array.from({ length: buckets }, (_, index) => Atomics.load(cells, start + first + index))
   if (Atomics.compareExchange(cells, start + swept, before, epoch) !== before) return
   for (const [index, old] of seen.entries()) if (amountOf(old) > 0) takeOut(cells, start, start + first + index, old)
 }
 
-/** Unless another thread has put its own in its place. */
+/** Unless another thread has put its own bucket there. */
 function takeOut(cells: Int32Array, start: number, place: number, old: number): void {
   for (;;) {
     const cell = Atomics.load(cells, place)
@@ -100,7 +100,7 @@ function fill(cells: Int32Array, start: number, amount: number, epoch: number): 
   for (;;) {
     const cell = Atomics.load(cells, place)
     const age = ageOf(cell, epoch)
-    // Another thread may have filled it in the next round already.
+    // Another thread may already have filled it for a later round.
     const isOther = age > 0 && age <= oldest
     const next = isOther || amountOf(cell) === 0 ? pack(epoch, amount) : cell + amount
     if (Atomics.compareExchange(cells, place, cell, next) !== cell) continue

@@ -5,15 +5,15 @@ import { amountOf, type BudgetNeed, type BudgetRefusal } from './budget-counters
 import type { RefusalFacts } from './budget-faults.ts'
 import { type Expected, holdOf } from './expected-use.ts'
 
-/** The least that each answer is cut down to: of some endpoints a smaller limit is invalid, and nobody is served by it. */
+/** The smallest cap: some endpoints reject smaller limits, and nobody could use such an answer. */
 const leastAnswer = 16
 
-/** What of a refusal decides how much may still be written. */
+/** The part of a refusal that determines how much may still be written. */
 type Refused = Pick<BudgetRefusal, 'limit' | 'most' | 'why'> & { use: Pick<BudgetRefusal['use'], 'used'> }
 
 /**
- * The output tokens that a budget whose policy caps (`--cap-output`) has left for a call with so many answers, where the call wants more
- * of it. Null: it is refused. A stream without a limit needs none: it gets what there is, a piece at a time.
+ * The output tokens that a capping budget (`--cap-output`) has left for a call with several answers, if the call wants more. Null: the call
+ * is rejected. A growing stream needs no cap: it holds what is available, piece by piece.
  */
 export function roomToCap(refusal: Refused, expected: Expected, answers: number): number | null {
   const { limit, why } = refusal
@@ -22,11 +22,12 @@ export function roomToCap(refusal: Refused, expected: Expected, answers: number)
   return fits === null || fits < leastAnswer * answers || fits >= expected.output ? null : fits
 }
 
-/** Where neither the client nor the model says how long an answer may get: any model can write so much. */
+/** The cap if neither the client nor the model limits an answer: any model can write this much. */
 const unknownAnswer = 4096
 
 /**
- * What an answer of unknown length is capped at where each budget that may refuse it caps, and the first of them; null: it is refused.
+ * The cap for an answer of unknown length, if every budget that may refuse it caps, and the first of those budgets; null: the call is
+ * rejected.
  */
 export function capUnknown(limits: readonly Limit[], answers: number): { limit: Limit; most: number } | null {
   const refusing = limits.filter(({ period, warns }) => period !== null && !warns)
@@ -35,14 +36,14 @@ export function capUnknown(limits: readonly Limit[], answers: number): { limit: 
   return { limit, most: unknownAnswer * answers }
 }
 
-/** Says so on the record. `asked`: by the client. */
+/** The note on the record. `asked`: the client's own limit. */
 export function cappedToRoom({ policy }: { policy: string | null }, asked: number | null, most: number): Signal {
   const asks = asked === null ? 'The request sets no limit for its answer' : `The request may write ${asked} tokens`
   const text = `${asks}; the policy ${policy} caps it at ${most}, for which its budget has room.`
   return { rule: 'output', verdict: 'note', text, data: { policy, asked, limit: most } }
 }
 
-/** The most output tokens whose hold fits into what is not used. */
+/** The most output tokens whose hold fits into what is unused. */
 function fitting({ limit, most, use }: Omit<Refused, 'why'>, { price, input, output }: Expected): number | null {
   const room = most - use.used
   if (output === 0) return null
@@ -56,15 +57,15 @@ function fitting({ limit, most, use }: Omit<Refused, 'why'>, { price, input, out
   return fits > 0 && Number(holdOf(price, input, fits)) > room ? fits - 1 : fits
 }
 
-/** What a budget has at this moment. */
+/** The state of a budget now. */
 export interface BudgetState {
   limit: Limit
-  /** With what is granted on top of it. */
+  /** The limit, including extra grants. */
   most: number
   use: { used: number; held: number; holders: number; resetsAt: number | null }
 }
 
-/** The first of the budgets that has no room for the shortest answer either, whoever else holds some of it. */
+/** The first budget that has no room even for the shortest answer, regardless of what others hold. */
 export function findSpent(budgets: readonly BudgetState[], shortest: BudgetNeed): RefusalFacts | null {
   for (const { limit, most, use } of budgets) {
     const need = amountOf(limit, shortest)
@@ -74,15 +75,15 @@ export function findSpent(budgets: readonly BudgetState[], shortest: BudgetNeed)
   return null
 }
 
-/** Quotes, braces, and a number of seven digits. */
+/** Quotes, a colon, and a number of seven digits. */
 const besideName = 16
 
 /** Far longer than any answer. */
 export const anyLength = 1_000_000
 
 /**
- * How long each of so many answers may be for all of the budgets to have room for the call at this moment. Null: they have none, or do
- * not go by its length. `expected`: of each model that may answer, with `anyLength`. `adds`: the member that the client would add.
+ * How long each answer may be so that all budgets have room for the call now. Null: they have none, or its length does not matter.
+ * `expected`: for each model that may answer, with `anyLength`. `adds`: the member that the client would have to add.
  */
 export function longestAnswer(
   budgets: readonly BudgetState[],

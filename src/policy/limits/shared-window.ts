@@ -4,10 +4,10 @@ import type { MinuteCounting } from './minute-counting.ts'
 import type { LimitWindow } from './window.ts'
 
 /**
- * A limit a minute, or of requests at once, that several nodes share: a request takes of what this node may use in the present
- * bucket of the cluster's clock. The cluster thread fills it and asks the others for more (`src/cluster/limits/`). `free` has
- * the bucket's number in its upper bits, so that what was for one bucket cannot be taken in another; of requests at once it has
- * none, and what is taken is put back. Decision 0066.
+ * A limit per minute, or on requests at once, that several nodes share: a request takes from what this node may use in the present bucket
+ * of the cluster's clock. The cluster thread fills it, and asks the others for more (`src/cluster/limits/`). The upper bits of `free` are
+ * the bucket's number, so that a grant for one bucket cannot be used in another. For requests at once there is no bucket, and what is taken
+ * is put back. Decision 0066.
  */
 export const sharedPlace = {
   free: rowHead,
@@ -20,19 +20,19 @@ export const sharedPlace = {
 }
 export const firstCorrection = rowHead + 7
 export const corrections = 8
-/** Words behind a row's head. */
+/** Words after a row's head. */
 const sharedSize = 7 + corrections
 
 export const amountBits = 40n
 export const amountMask = (1n << amountBits) - 1n
 const tagMask = (1n << 23n) - 1n
-/** Corrections may be negative. */
+/** Corrections may be negative, so they are stored relative to this. */
 export const zero = 1n << (amountBits - 1n)
 
 export const tagOf = (bucket: number): bigint => BigInt(bucket) & tagMask
 export const pack = (tag: bigint, amount: bigint): bigint => (tag << amountBits) | amount
 
-/** What is missing of the amount; 0: it was taken. `bucket` 0: of requests at once. */
+/** The part of the amount that is missing; 0: it was taken. `bucket` 0: requests at once. */
 function take(words: BigInt64Array, row: number, amount: number, bucket: number): number {
   for (;;) {
     const found = Atomics.load(words, row + sharedPlace.free)
@@ -51,13 +51,13 @@ function putBack(words: BigInt64Array, row: number, amount: number, bucket: numb
   }
 }
 
-/** So much was refused just now, so that asking again would tell nothing new. `now`: of the clock that threads share. */
+/** Whether this much was refused just now, so that asking again would give the same answer. `now`: of the clock that threads share. */
 export function wasRefused(words: BigInt64Array, row: number, missing: number, now: number): boolean {
   if (Number(Atomics.load(words, row + sharedPlace.refusedUntil)) <= now) return false
   return Number(Atomics.load(words, row + sharedPlace.room)) < missing
 }
 
-/** Resolves when the cluster thread has heard something of the row, or after so long; `ask` is called in between. */
+/** Resolves when the cluster thread has news for the row, or after the time; `ask` is called once waiting has begun. */
 export async function nextAnswer(words: BigInt64Array, row: number, ms: number, ask: () => void): Promise<void> {
   const at = row + sharedPlace.answers
   const waiting = Atomics.waitAsync(words, at, Atomics.load(words, at), ms)
@@ -65,17 +65,17 @@ export async function nextAnswer(words: BigInt64Array, row: number, ms: number, 
   await waiting.value
 }
 
-/** The bucket of a moment that may be in either of two; and of requests at once, which have none. */
+/** The bucket number for a moment that may be in either of two, and for requests at once. */
 const none = 0
 
-/** How a node of a cluster counts: an epoch is a bucket of the cluster's clock. */
+/** Counting on a node of a cluster: an epoch is a bucket of the cluster's clock. */
 export function sharedCounting(clock: BucketClock): MinuteCounting {
-  /** What could be used here, and, unless this node can be granted nothing, by what it heard last on others. */
+  /** What is available here, and, unless this node cannot be granted anything, what the others last left. */
   const leftOf = (words: BigInt64Array, row: number): number => {
     const here = Number(Atomics.load(words, row + sharedPlace.free) & amountMask)
     return clock.apart === null ? here + Number(Atomics.load(words, row + sharedPlace.room)) : here
   }
-  /** Of all nodes, as far as it is known. */
+  /** The use of all nodes, as far as it is known. */
   const usedOf = (words: BigInt64Array, row: number): number =>
     Math.max(0, Number(Atomics.load(words, row + sharedPlace.limit)) - leftOf(words, row))
   const window: LimitWindow = {
@@ -96,7 +96,7 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
 
     used: ({ words }, row) => usedOf(words, row),
 
-    /** Where it is not known when there is room, the next bucket may have some. */
+    /** If it is not known when there will be room, the next bucket may have some. */
     wait({ words }, row, _missing, now) {
       const freesIn = Number(Atomics.load(words, row + sharedPlace.freesAt)) - now
       return Math.max(250, freesIn > 0 ? freesIn : clock.untilNext(now))
@@ -122,7 +122,7 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
   }
 }
 
-/** A limit may be changed at any time, and the cluster thread follows. */
+/** A limit may change at any time; the cluster thread reads it from here. */
 function noteLimit(words: BigInt64Array, row: number, limit: number): void {
   if (Number(Atomics.load(words, row + sharedPlace.limit)) !== limit)
     Atomics.store(words, row + sharedPlace.limit, BigInt(limit))
@@ -134,7 +134,7 @@ function correctAt(words: BigInt64Array, row: number, more: number, bucket: numb
     const found = Atomics.load(words, at)
     const tag = found >> amountBits
     const next = tag === tagOf(bucket) ? found + BigInt(more) : pack(tagOf(bucket), zero + BigInt(more))
-    // A later bucket has the place: what is corrected has left the window.
+    // A later bucket is in this place: the corrected one has left the window.
     if (tag !== tagOf(bucket) && ((tag - tagOf(bucket)) & tagMask) < tagMask / 2n && found !== 0n) return
     if (Atomics.compareExchange(words, at, found, next) === found) return
   }

@@ -1,39 +1,39 @@
 import { type LimitRows, rowHead } from './limit-memory.ts'
 
 /**
- * Amounts of any 60 seconds, of tokens here and of requests in `request-window.ts`: 31 buckets of 2 seconds, and their total, which
- * alone decides. A bucket counts until 62 seconds after its begin, so that what was granted at its very end has lived for 60: never
- * more than the limit passes in any minute. A bucket has the number of its two seconds in its upper bits; whoever empties an old one
- * takes its amount off the total only then, so that the total is never below the truth. Decision 0053.
+ * Amounts within any 60 seconds: of tokens here, of requests in `request-window.ts`. There are 31 buckets of 2 seconds and their total,
+ * which alone decides. A bucket counts until 62 seconds after it began, so that what was granted at its very end has counted for 60: no
+ * minute ever exceeds the limit. A bucket's upper bits are its number. An old bucket's amount is subtracted from the total only by the
+ * thread that cleared it, so the total is never too low. Decision 0053.
  */
 
 const bucketMs = 2000
 export const buckets = 31
 const amountBits = 40n
 const amountMask = (1n << amountBits) - 1n
-/** Words of a row behind its head: the total, up to when old buckets were emptied, the buckets. */
+/** Words after a row's head: the total, the bucket up to which old ones were cleared, the buckets. */
 const total = rowHead
 const swept = rowHead + 1
 const first = rowHead + 2
 
-/** What counts amounts of any 60 seconds in the rows of a limit. */
+/** Counts amounts within any 60 seconds in the row of a limit. */
 export interface LimitWindow {
-  /** 64-bit words behind a row's head. */
+  /** 64-bit words after a row's head. */
   size: number
-  /** Books an amount where it keeps to the limit. What then remains; negative: it was not booked, and so much is missing. */
+  /** Books an amount if it fits within the limit, and returns what remains. Negative: it was not booked, and this much is missing. */
   take(rows: WindowRows, row: number, amount: number, limit: number, epoch: number): number
-  /** Replaces what was booked at `booked.epoch`: less as long as that bucket lives, more from now on. */
+  /** Replaces the amount booked at `booked.epoch`: less if that bucket still counts, more from now on. */
   correct(rows: WindowRows, row: number, booked: { amount: number; epoch: number }, actual: number, epoch: number): void
   used(rows: WindowRows, row: number, epoch: number): number
-  /** Milliseconds until so much has left that an amount fits; at most until the window is empty. */
+  /** Milliseconds until enough has expired for an amount to fit; at most until the window is empty. */
   wait(rows: WindowRows, row: number, missing: number, now: number): number
 }
 
-/** The same memory twice: in words of 64 bits, and in cells of 32. */
+/** The same memory twice: as 64-bit words and as 32-bit cells. */
 export type WindowRows = Pick<LimitRows, 'words' | 'cells'>
 
 export const epochAt = (now: number): number => Math.floor(now / bucketMs)
-/** Milliseconds until what was booked in that bucket no longer counts. */
+/** Milliseconds until bookings in that bucket no longer count. */
 export const livesFor = (epoch: number, now: number): number => (epoch + buckets) * bucketMs - now
 
 const epochOf = (word: bigint): number => Number(word >> amountBits)
@@ -76,7 +76,7 @@ export const tokenWindow: LimitWindow = {
   },
 }
 
-/** Books what was used already, whatever the limit. */
+/** Books use regardless of the limit. */
 function addWindow(words: BigInt64Array, row: number, amount: number, epoch: number): void {
   sweep(words, row, epoch)
   Atomics.add(words, row + total, BigInt(amount))
@@ -91,7 +91,7 @@ function sweep(words: BigInt64Array, row: number, epoch: number): void {
     if (word === 0n || epochOf(word) > epoch - buckets) continue
     if (Atomics.compareExchange(words, place, word, 0n) === word) Atomics.sub(words, row + total, word & amountMask)
   }
-  // Another thread may be further already.
+  // Another thread may have advanced it already.
   Atomics.compareExchange(words, row + swept, before, BigInt(epoch))
 }
 

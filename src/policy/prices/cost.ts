@@ -2,15 +2,15 @@ import type { ModelPrice, PriceVariant, TokenRateName, TokenRates } from '../../
 import { nanoOfPico, picoPerToken, picoPerUnit } from '../../core/money.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 
-/** What a call used, as its record says it. */
+/** The usage of a call, as its record states it. */
 export interface PricedUsage {
   tokens: TokenUsage | null
   detail: UsageDetail | null
 }
 
 /**
- * What a call costs, in nano-dollars; null where the price says nothing of what it used. Total input chooses the long-context
- * rates, and they hold for every token of the call (contract.md, "Prices").
+ * The cost of a call in nano-dollars; null: the price has no rate for what it used. The total input decides about long-context rates, which
+ * then apply to every token of the call (contract.md, "Prices").
  */
 export function costOf({ tokens, detail }: PricedUsage, price: ModelPrice): bigint | null {
   const counted = tokenCost(tokens, detail, price)
@@ -20,14 +20,14 @@ export function costOf({ tokens, detail }: PricedUsage, price: ModelPrice): bigi
 }
 
 /**
- * In pico-dollars. Every token in exactly one bucket: what is cached, written, audio or image is within `input`, reasoning within
- * `output`. Without a list of buckets, since every request comes here, those under budgets several times.
+ * In pico-dollars. Every token is in exactly one bucket: cached, written, audio and image tokens are part of `input`, reasoning is part of
+ * `output`. Avoids a list of buckets, since every request comes here, and those under budgets several times.
  */
 function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price: ModelPrice): bigint | null {
   if (tokens === null || (price.input === null && price.output === null)) return null
   const rate = rateReader(price, detail, tokens.input)
   const { audio_input, audio_output, audio_cached, image_input, image_output, cache_write_1h } = detail ?? noDetail
-  // No part counts for more than the whole has left for it, whatever a provider reports.
+  // A part never counts for more than the rest of the whole, whatever a provider reports.
   const audioCached = Math.min(audio_cached ?? 0, tokens.cache_read)
   const longWrite = Math.min(cache_write_1h ?? 0, tokens.cache_write)
   let input = Math.max(0, tokens.input - tokens.cache_read - tokens.cache_write)
@@ -58,7 +58,7 @@ function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price:
 
 const noDetail: Partial<UsageDetail> = {}
 
-/** What is taken for a rate that a price does not have. */
+/** The rate that is used if a price does not have this one. */
 const insteadOf: Record<TokenRateName, TokenRateName | null> = {
   input: null,
   output: null,
@@ -74,8 +74,8 @@ const insteadOf: Record<TokenRateName, TokenRateName | null> = {
 }
 
 /**
- * The rate of a bucket: from the most special table that has it (tier and long context, long context, tier, base), before the
- * bucket that stands in for it is looked up the same way.
+ * Returns a function for the rate of a bucket: from the most specific table that has it (tier and long context, long context, tier, base),
+ * else the substitute bucket's rate, found the same way.
  */
 function rateReader(price: ModelPrice, detail: UsageDetail | null, input: number): (name: TokenRateName) => bigint {
   const variant = variantOf(detail)
@@ -95,14 +95,14 @@ function rateReader(price: ModelPrice, detail: UsageDetail | null, input: number
   }
 }
 
-/** The tier that the answer states; an unknown one has the base rates. */
+/** The tier that the answer states; an unknown tier has the base rates. */
 function variantOf(detail: UsageDetail | null): PriceVariant | null {
   if (detail?.batch === true) return 'batch'
   const tier = detail?.tier?.toLowerCase()
   return tier === 'flex' || tier === 'priority' || tier === 'batch' ? tier : null
 }
 
-/** Each in pico-dollars; none where nothing of the kind was used or none has a price. */
+/** In pico-dollars; empty if nothing of the kind was used, or none has a price. */
 function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
   if (detail === null) return []
   const { characters, seconds, searches, images } = detail
@@ -111,7 +111,7 @@ function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
     unitCost(characters, price.per_character),
     unitCost(searches, price.per_search),
     unitCost(images, perImage),
-    // A fraction of a second counts in thousandths.
+    // Fractions of a second are charged in thousandths.
     seconds === null || price.per_second === null
       ? null
       : (BigInt(Math.ceil(seconds * 1000)) * picoPerUnit(price.per_second)) / 1000n,
@@ -119,8 +119,8 @@ function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
 }
 
 /**
- * By size and quality, by size alone, else for any image. What is left to the provider to choose costs the most that it may. The
- * size is the client's word, and may be any.
+ * The rate by size and quality, by size alone, or for any image. What is left to the provider is charged at the highest rate possible. The
+ * client chooses the size, so it may be any text.
  */
 function imageRate({ per_image }: ModelPrice, asked: string | null): number | null {
   const rates = new Map(Object.entries(per_image ?? {}))

@@ -2,10 +2,10 @@ import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { costOf } from './cost.ts'
 
-/** What is taken for an answer whose length the client does not bound: many are shorter, and all targets are compared by it alike. */
+/** Assumed for an answer without a limit: many are shorter, but it is the same for all targets that are compared. */
 const usualOutput = 1000
 
-/** What a request would cost, in nano-dollars, before anything is known of its answer; null: there is no price for it. */
+/** The estimated cost of a request in nano-dollars, before its answer; null: there is no price. */
 export function estimateCost(price: ModelPrice | null, input: number, outputLimit: number | null): bigint | null {
   if (price === null) return null
   const tokens = estimatedTokens(input, outputLimit ?? usualOutput)

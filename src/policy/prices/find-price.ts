@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../../core/model-price.ts'
 
-/** Where a call went: a provider of this gateway, and the vendor behind it; null where that is unknown. */
+/** Where a call went: a provider of this gateway, and the vendor behind it; null: unknown. */
 export interface PricedTarget {
   provider: string
   vendor: string | null
@@ -8,16 +8,16 @@ export interface PricedTarget {
 }
 
 /**
- * Finds the price of what was called. Names resolve by name alone: the exact name first, then without what vendors put before
- * and behind it, never by prefix (contract.md, "Prices"). For each name a provider's own price wins, then one that an operator
- * set for the model, then the vendor's.
+ * Finds the price of a call. Models are matched by name alone: the exact name first, then without the vendors' prefixes and suffixes, never
+ * by prefix (contract.md, "Prices"). For each name, a provider's own price wins, then one that an operator set for the model, then the
+ * vendor's.
  */
 export class PriceBook {
   readonly #prices: ReadonlyMap<string, ModelPrice>
-  /** By what was asked: plainer names are tried once for each model, and not at each request. */
+  /** Results by query, so that simpler names are tried once for each model, not for each request. */
   readonly #found = new Map<string, ModelPrice | null>()
 
-  /** Of several with the same identity the last one holds. */
+  /** Of several prices with the same identity the last one wins. */
   constructor(prices: readonly ModelPrice[]) {
     this.#prices = new Map(prices.map((price) => [identity(price), price]))
   }
@@ -26,7 +26,7 @@ export class PriceBook {
     const asked = identity(target)
     const known = this.#found.get(asked)
     if (known !== undefined) return known
-    // Names behind a pattern are the clients' own words.
+    // A pattern passes on names that clients choose.
     if (this.#found.size >= mostFound) this.#found.clear()
     const found = this.#search(target)
     this.#found.set(asked, found)
@@ -47,15 +47,15 @@ export class PriceBook {
 
 const mostFound = 10_000
 
-/** Two prices with the same identity are prices of the same thing. */
+/** Two prices with the same identity price the same thing. */
 export function identity({ provider, vendor, model }: Pick<ModelPrice, 'provider' | 'vendor' | 'model'>): string {
   return `${provider ?? ''}\n${vendor ?? ''}\n${model}`
 }
 
-/** Those that sell what they make, whose price stands for a model where nobody knows who serves it. */
+/** Makers that sell their own models. Their price stands for a model if it is unknown who serves it. */
 const makers = ['openai', 'anthropic', 'gemini', 'mistral', 'deepseek', 'xai', 'moonshot', 'perplexity']
 
-/** Clouds that sell what others make at the makers' prices, where they have none of their own. */
+/** Clouds that sell other makers' models at the makers' prices, unless they have their own. */
 const makersBehind: Record<string, readonly string[]> = {
   'azure-openai': ['openai'],
   bedrock: ['anthropic'],
@@ -67,7 +67,7 @@ function vendorsOf(vendor: string | null): { provider: null; vendor: string }[] 
   return vendors.map((name) => ({ provider: null, vendor: name }))
 }
 
-/** A name as it was written, then plainer, in the order in which they are looked up. */
+/** A name as written, then simpler forms, in the order in which they are looked up. */
 export function namesOf(model: string): string[] {
   const local = model.replace(/^(?:us|eu|apac|au|jp|ca|global)\./, '')
   const bare = local.replace(/^anthropic\./, '')

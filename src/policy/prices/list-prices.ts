@@ -2,7 +2,7 @@ import { fillPrice, type ModelPrice } from '../../core/model-price.ts'
 
 /** Where prices are stored. */
 interface PriceSource {
-  /** What replaced the shipped table; null: nothing did. */
+  /** The table that replaced the shipped one; null: none did. */
   table(): Promise<ModelPrice[] | null>
   list(): Promise<{ providerId: string | null; price: ModelPrice }[]>
 }
@@ -12,7 +12,7 @@ interface PriceTable {
   prices: (Partial<ModelPrice> & Pick<ModelPrice, 'model'>)[]
 }
 
-/** Every price that holds: the shipped table or what replaced it, then what operators set. A provider's own carry its name. */
+/** Every price in effect: the shipped table or its replacement, then those that operators set. A provider's own prices have its name. */
 export async function listPrices(
   source: PriceSource,
   providers: readonly { id: string; name: string }[],
@@ -23,11 +23,11 @@ export async function listPrices(
     const provider = providerId === null ? null : names.get(providerId)
     return provider === undefined ? [] : [{ ...price, provider }]
   })
-  // A price that an older gateway stored says nothing of what came later.
+  // Prices stored by an older version lack newer members.
   return [...table, ...own].map(fillPrice)
 }
 
-/** Kept out of what a process loads at its start: 270 kB that only the main thread of a gateway needs, once. */
+/** Loaded on demand: 270 kB that only the main thread needs, once. */
 async function loadShippedPrices(): Promise<ModelPrice[]> {
   const { default: table }: { default: PriceTable } = await import('./table.json', { with: { type: 'json' } })
   const { version, prices } = table

@@ -21,7 +21,7 @@ export async function readSubjectToken(document: JsonObject, ask: Ask): Promise<
   const member = asString(format?.subject_token_field_name)
   const token = format?.type === 'json' ? asString(parseObject(Buffer.from(text))?.[member]) : text.trim()
   if (!signedToken.test(token))
-    throw new TokenRejected(`what its ${file === '' ? 'url' : 'file'} gives is no signed token`)
+    throw new TokenRejected(`what its ${file === '' ? 'url' : 'file'} gives is not a signed token`)
   return token
 }
 

@@ -34,7 +34,7 @@ export function readModelList(
       'wrong_url',
       isPage(body)
         ? 'A web page answered instead of the API; check the base URL.'
-        : 'The answer is no model list; check the base URL and the kind.',
+        : 'The answer is not a model list; check the base URL and the kind.',
     )
   }
   const models = asArray(entries)

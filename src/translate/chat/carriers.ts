@@ -4,8 +4,8 @@ import type { Carriers } from '../codec.ts'
 import type { Opaque, ReasoningPart } from '../conversation.ts'
 
 /**
- * Chat has no place for signed reasoning. A message carries it as `extra_content.spgw.reasoning`, a list of sealed texts, one for each
- * part; a call carries its own as `extra_content.google.thought_signature`, which is Google's form.
+ * Chat has no place for signed reasoning. A message carries it as `extra_content.spgw.reasoning`, a list with a sealed text for each part;
+ * a call carries its own as `extra_content.google.thought_signature`, which is Google's form.
  */
 export function writeCarried(parts: readonly ReasoningPart[], carriers: Carriers): JsonObject | null {
   const sealed = parts.flatMap(({ text, opaque }) =>
@@ -14,7 +14,7 @@ export function writeCarried(parts: readonly ReasoningPart[], carriers: Carriers
   return sealed.length === 0 ? null : { spgw: { reasoning: sealed } }
 }
 
-/** What cannot be opened is a part without anything in it, so that it is listed. */
+/** A value that cannot be opened becomes an empty part, so that its loss is listed. */
 export function readCarried(extra: unknown, path: string, carriers: Carriers): ReasoningPart[] {
   const sealed = asArray(asObject(asObject(extra)?.spgw)?.reasoning)
   return sealed.map((value, index): ReasoningPart => {
@@ -36,7 +36,7 @@ export function readCarriedCall(extra: unknown, carriers: Carriers): Opaque | nu
   return sealed === null ? null : carriers.open(sealed)
 }
 
-/** Google's servers with OpenAI's API sign calls so. */
+/** Google's servers with OpenAI's API sign calls in this way. */
 export function thoughtSignature(extra: unknown): string | null {
   return asText(asObject(asObject(extra)?.google)?.thought_signature)
 }

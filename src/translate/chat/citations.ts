@@ -11,7 +11,7 @@ export function readAnnotations(value: unknown): Citation[] {
   })
 }
 
-/** `from` and `to`: where the cited part stands in the whole text, for a citation whose span is the part. */
+/** `from` and `to`: the cited part's position in the whole text, for a citation whose span is the part. */
 export function writeAnnotation({ url, title, start, end }: Citation, from: number, to: number): JsonObject {
   return { type: 'url_citation', url_citation: { url, title, start_index: start ?? from, end_index: end ?? to } }
 }

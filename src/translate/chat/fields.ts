@@ -19,12 +19,12 @@ const signed: FieldRow = {
   why: 'only with its signature; without one it is listed, and refused by no route',
 }
 
-/** Gemini alone hears and sees it. */
+/** Only Gemini accepts it. */
 function refusedMedia(what: string): FieldRow {
   return { to: { messages: 'refused', responses: 'refused' }, otherwise: 'mapped', why: `it accepts no ${what}` }
 }
 
-/** Chat completions: every member of a request, and what becomes of it at the other formats. */
+/** Every member of a chat completions request, and what becomes of it in the other formats. */
 export const chatFields = {
   model: mapped,
   messages: mapped,
@@ -49,7 +49,7 @@ export const chatFields = {
         why: storedFile,
       },
       'file.filename': { to: { generate: 'dropped' }, otherwise: 'mapped' },
-      // Of other servers: Mistral, OpenRouter, vLLM.
+      // Used by other servers: Mistral, OpenRouter, vLLM.
       document_url: mapped,
       document_name: { to: { generate: 'dropped' }, otherwise: 'mapped' },
       video_url: refusedMedia('video'),
@@ -59,14 +59,14 @@ export const chatFields = {
       thinking: { ...signed, type: 'tO' },
       closed: ignored,
       prompt_cache_breakpoint: { to: { responses: 'kept', messages: 'mapped' }, otherwise: 'dropped' },
-      // What clients write for Anthropic through OpenAI's format.
+      // Members of Anthropic's format that clients send in OpenAI's.
       cache_control: { to: { responses: 'mapped', messages: 'mapped' }, otherwise: 'dropped' },
     }),
     cache_control: { to: { responses: 'mapped', messages: 'mapped' }, otherwise: 'dropped' },
     'tool_calls.cache_control': { to: { messages: 'mapped' }, otherwise: 'dropped' },
     name: { otherwise: 'dropped', why: 'messages have no names there' },
     refusal: mapped,
-    // Mistral's: the answer goes on from here.
+    // Mistral's: the answer continues from here.
     prefix: { otherwise: 'dropped', harmless: [false] },
     audio: refused('audio of an earlier answer is only known to its provider'),
     function_call: typed('o'),
@@ -87,7 +87,7 @@ export const chatFields = {
       extra_content: mapped,
     }),
     tool_call_id: mapped,
-    // Clients send answers back as they came, with what their SDK has added.
+    // Clients send answers back unchanged, including members that their SDK added.
     'content.annotations': ignored,
     annotations: ignored,
     parsed: ignored,
@@ -153,7 +153,7 @@ export const chatFields = {
     strict: { to: { responses: 'kept' }, otherwise: 'ignored' },
   }),
   reasoning_effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },
-  // As clients of OpenRouter and Snowflake, and of Z.ai and DeepSeek, write it.
+  // Forms used by clients of OpenRouter, Snowflake, Z.ai and DeepSeek.
   reasoning: mapped,
   ...below('reasoning', {
     effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },
@@ -168,11 +168,11 @@ export const chatFields = {
     clear_thinking: { otherwise: 'dropped', harmless: [false] },
   }),
   clear_thinking: { otherwise: 'dropped', harmless: [false] },
-  // Groq's: beside the text is where it always stands.
+  // Groq's. Beside the text is where other formats always have reasoning.
   reasoning_format: { otherwise: 'dropped', harmless: ['parsed'] },
-  // OpenRouter's: how much it costs is on the record.
+  // OpenRouter's. The cost is on the record.
   usage: ignored,
-  // Not OpenAI's: by it a client asks for sealed reasoning, as in Responses.
+  // Not OpenAI's: here, as in Responses, clients ask for sealed reasoning with it.
   include: mapped,
   verbosity: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: ['medium'] },
   prediction: { otherwise: 'ignored', why: 'it changes the speed only' },

@@ -11,18 +11,18 @@ const reasons: Readonly<Record<string, StopReason>> = {
   tool_calls: 'calls',
   function_call: 'calls',
   content_filter: 'filtered',
-  // Mistral, DeepSeek, OpenRouter: the model did not come to an end.
+  // Mistral, DeepSeek, OpenRouter: the model did not finish.
   error: 'broken',
   insufficient_system_resource: 'broken',
 }
 
-/** One that nobody knows yet, or that no other format has. */
+/** Whether the reason is unknown, or exists in no other format. */
 export function isForeignFinish(value: unknown): boolean {
   const reason = asText(value)
   return reason !== null && ownValue(reasons, reason) === undefined
 }
 
-/** A reason that nobody knows yet is an end like any other. A refusal ends like an answer there. */
+/** An unknown reason counts as a normal end. In chat, a refusal ends like an answer. */
 export function readFinish(value: unknown, refused: boolean): StopReason {
   const reason = ownValue(reasons, asText(value) ?? '') ?? 'done'
   return refused && reason === 'done' ? 'refused' : reason
@@ -36,7 +36,7 @@ const written: Readonly<Record<StopReason, string>> = {
   calls: 'tool_calls',
   filtered: 'content_filter',
   refused: 'content_filter',
-  // It is not whole: what says `stop` looks finished.
+  // The answer is incomplete, and `stop` would make it look finished.
   paused: 'length',
   broken: 'stop',
 }

@@ -3,20 +3,20 @@ import type { ConversationTurn } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 
-/** Members that the client wrote by another name than the one by which their loss is reported. */
+/** Members that the client wrote under another name than the one under which their loss is reported. */
 export function namesWritten(body: JsonObject, turns: readonly ConversationTurn[]): Record<string, string> {
   const { max_completion_tokens, safety_identifier, parallel_tool_calls, functions } = body
   return {
     ...(countOf(max_completion_tokens) === null && { max_completion_tokens: 'max_tokens' }),
     ...(asText(safety_identifier) === null && { safety_identifier: 'user' }),
-    // Whoever declares functions can read one call only.
+    // A client that declares functions can read only one call.
     ...(typeof parallel_tool_calls !== 'boolean' &&
       asArray(functions).length > 0 && { parallel_tool_calls: 'functions' }),
     ...marksWritten(body, turns),
   }
 }
 
-/** Marks of caches that are written as Anthropic's. */
+/** Cache marks in Anthropic's form. */
 function marksWritten({ messages, tools }: JsonObject, turns: readonly ConversationTurn[]): Record<string, string> {
   const names: Record<string, string> = {}
   const note = (value: unknown, written: string, marked = written) => {

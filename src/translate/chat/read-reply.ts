@@ -13,7 +13,7 @@ import { isForeignFinish, readFinish } from './finish.ts'
 
 export function readChatReply(body: JsonObject) {
   const choices = asArray(body.choices).map(asObject)
-  // They may be in any order.
+  // Choices may be in any order.
   const choice = choices.find((one) => (one?.index ?? 0) === 0) ?? choices[0]
   const message = asObject(choice?.message)
   if (!choice || message === null) return fault('provider_bad_response', "The provider's answer has no message.")
@@ -23,7 +23,8 @@ export function readChatReply(body: JsonObject) {
   const stop = { reason: readFinish(choice.finish_reason, refused), sequence: null, explanation: null }
   const settled = settleCalls(parts, stop)
   if (settled.stop.reason === 'broken') {
-    if (stop.reason !== 'broken') return brokenReply('The model called a tool with arguments that are no JSON object.')
+    if (stop.reason !== 'broken')
+      return brokenReply('The model called a tool with arguments that are not a JSON object.')
     return fault('provider_bad_response', 'The provider says that the model failed.')
   }
   const reply: ModelReply = {
@@ -45,14 +46,14 @@ export function readChatReply(body: JsonObject) {
 const readOfAnswer = new Set(
   (
     'id object created model choices usage error metadata obfuscation service_tier system_fingerprint ' +
-    // What other servers say of the way that it took.
+    // What other servers say about how they served the request.
     'provider x_groq timings time_info request_id prompt_filter_results prompt_token_ids'
   ).split(' '),
 )
 const readOfChoice = new Set(
   (
     'index message delta finish_reason logprobs text content_filter_results content_filter_offsets ' +
-    // The same once more, in the words of a vendor behind it, and what only a debugger reads.
+    // The same information in a vendor's own words, and members that only help debugging.
     'native_finish_reason stop_reason matched_stop seed token_ids'
   ).split(' '),
 )
@@ -63,13 +64,13 @@ const readOfMessage = new Set(
   ),
 )
 
-/** Of an answer, or a chunk of one: what no other format has a place for. */
+/** Members of an answer, or of a chunk, that no other format has a place for. */
 export function lostOfAnswer(body: JsonObject): readonly string[] {
   const { prompt_filter_results } = body
   return [...lostMembers(body, readOfAnswer), ...(isFlagged(prompt_filter_results) ? ['prompt_filter_results'] : [])]
 }
 
-/** Of a choice, whole or a piece. That a filter stepped in is its reason to end; what it found has no place. */
+/** Members of a choice or its delta. A filter shows in the finish reason; its findings have no place elsewhere. */
 export function lostOfChoice(choice: JsonObject): readonly string[] {
   const lost = lostMembers(choice, readOfChoice)
   if (isFlagged(choice.content_filter_results)) lost.push('content_filter_results')
@@ -77,7 +78,7 @@ export function lostOfChoice(choice: JsonObject): readonly string[] {
   return lost.map((name) => `choices.${name}`)
 }
 
-/** Of a message, or a piece of one. */
+/** Members of a message or its delta. */
 export function lostOfMessage(message: JsonObject): readonly string[] {
   const { annotations, reasoning_details, content, tool_calls } = message
   const lost = lostMembers(message, readOfMessage)
@@ -97,13 +98,13 @@ export function lostOfMessage(message: JsonObject): readonly string[] {
   return lost
 }
 
-/** Only those of a text have a place elsewhere. `hasText`: they are of one, which may be ''. */
+/** Only probabilities of a text have a place elsewhere. `hasText`: they belong to a text, which may be ''. */
 export function lostLogprobs(logprobs: JsonObject | null, hasText: boolean): string[] {
   if (logprobs === null) return []
   return [
     ...(hasText || asArray(logprobs.content).length === 0 ? [] : ['choices.logprobs']),
     ...(asArray(logprobs.refusal).length === 0 ? [] : ['choices.logprobs.refusal']),
-    // DeepSeek's, of what it thought.
+    // DeepSeek's, for its reasoning.
     ...(asArray(logprobs.reasoning_content).length === 0 ? [] : ['choices.logprobs.reasoning_content']),
   ]
 }
@@ -137,13 +138,13 @@ function readParts(message: JsonObject, logprobs: readonly TokenLogprob[] | unde
   ]
 }
 
-/** Whether no call had the id before. */
+/** Whether no earlier call had this id. */
 export function isNew(id: string | null, ids: Set<string>): boolean {
   const { size } = ids
   return id === null || ids.add(id).size > size
 }
 
-/** Text, or (Mistral) a list in which reasoning stands too. */
+/** A text, or (Mistral) a list that also contains reasoning. */
 export function readContent(content: unknown): { content: string; reasoning: string } {
   if (typeof content === 'string') return { content, reasoning: '' }
   let [text, reasoning] = ['', '']
@@ -155,7 +156,7 @@ export function readContent(content: unknown): { content: string; reasoning: str
   return { content: text, reasoning }
 }
 
-/** Some servers leave the id out, and some send a call without a name, which is none. */
+/** Some servers leave the id out, and some send a call without a name, which does not count. */
 function readCall(call: JsonObject | null, path: string): CallPart | null {
   const custom = call?.type === 'custom'
   const inside = asObject(custom ? call?.custom : call?.function)

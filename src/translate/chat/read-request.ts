@@ -34,14 +34,14 @@ export function readChatRequest(body: JsonObject, context: ReadContext) {
   })
 }
 
-/** The name of a message is lost, but that of a function's result says whose it is. */
+/** The name of a message is lost. The name of a function's result is not: it says which call the result belongs to. */
 function isFunctionName({ field, path }: SeenField, body: JsonObject): boolean {
   if (field !== 'messages.name') return false
   const index = Number(/\d+/.exec(path)?.[0])
   return asObject(asArray(body.messages)[index])?.role === 'function'
 }
 
-/** A client that declares functions, not tools, can read one call. */
+/** A client that declares functions instead of tools can read only one call. */
 function readParallel({ parallel_tool_calls, functions }: JsonObject): boolean | null {
   if (typeof parallel_tool_calls === 'boolean') return parallel_tool_calls
   return asArray(functions).length > 0 ? false : null
@@ -81,7 +81,7 @@ function readSettings(body: JsonObject): ConversationSettings {
   }
 }
 
-/** As in Responses, or because it has brought some before. */
+/** The client asked for sealed reasoning as in Responses, or has sent some back. */
 function carriesReasoning({ include, messages }: JsonObject): boolean {
   return (
     asArray(include).includes('reasoning.encrypted_content') ||
@@ -94,7 +94,7 @@ function readOutput(value: unknown): OutputFormat | null {
   const path = 'response_format'
   if (format === null || format.type === 'text') return null
   if (format.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
-  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is none of the known types')
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is not a known type')
   const { name, description, schema, strict } = asObject(format.json_schema) ?? {}
   return {
     path,
@@ -111,23 +111,23 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 /** Clients of other servers write `reasoning` (OpenRouter, Snowflake) or `thinking` (Z.ai, DeepSeek). */
 function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): ReasoningSettings | null {
   const [asked, thinks] = [asObject(reasoning), asObject(thinking)]
-  // `default` is Groq's word for what goes without saying.
+  // `default` is Groq's word for the default.
   const written = reasoning_effort === 'default' ? null : (reasoning_effort ?? null)
   const wanted = written ?? asked?.effort ?? null
   const effort = efforts.find((one) => one === wanted) ?? null
   const path = written !== null ? 'reasoning_effort' : asked !== null ? 'reasoning' : 'thinking'
   if (wanted !== effort) {
     const at = written !== null ? path : 'reasoning.effort'
-    throw new RequestError(at, 'is none of the known efforts')
+    throw new RequestError(at, 'is not a known effort')
   }
   if (thinks !== null && !/^(?:enabled|disabled|adaptive|auto|)$/.test(asString(thinks.type)))
-    throw new RequestError('thinking.type', 'is none of the known types')
+    throw new RequestError('thinking.type', 'is not a known type')
   const off = asked?.enabled === false || thinks?.type === 'disabled'
   const settings = { path, visible: null, encrypted: false }
   if (off) return { ...settings, effort: 'none', budget: null }
   const budget =
     limitAt(asked?.max_tokens, 'reasoning.max_tokens') ?? limitAt(thinks?.budget_tokens, 'thinking.budget_tokens')
-  // `adaptive` is Anthropic's word, and some write it here; `auto` is Volcano Engine's for the same.
+  // `adaptive` is Anthropic's word, which some clients use here; `auto` is Volcano Engine's for the same.
   const open = asked?.enabled === true || /^(?:enabled|adaptive|auto)$/.test(asString(thinks?.type)) ? -1 : null
   if (effort !== null) return { ...settings, effort, budget: null }
   return (budget ?? open) === null ? null : { ...settings, effort: null, budget: budget ?? open }
@@ -196,7 +196,7 @@ function readSearch(value: unknown): Tool[] {
         blockedDomains: null,
         maxUses: null,
         contextSize: asText(options.search_context_size),
-        // Responses and Anthropic have the members of `approximate` beside the type.
+        // Responses and Anthropic have these members beside the type, not in `approximate`.
         location: location === null ? null : { type: 'approximate', ...asObject(location.approximate) },
       },
     },
@@ -228,7 +228,7 @@ function readToolChoice({ tool_choice, function_call }: JsonObject): ToolChoice 
   return choice('any', [name], true)
 }
 
-/** `{type, function: {name}}`, or `{name}` where it is `function_call`. */
+/** `{type, function: {name}}`, or `{name}` in `function_call`. */
 function nameOf(object: JsonObject | null): string | null {
   return asText(asObject(object?.function)?.name) ?? asText(asObject(object?.custom)?.name) ?? asText(object?.name)
 }

@@ -19,11 +19,11 @@ interface StreamedCall {
   custom: boolean
 }
 
-/** A chat provider's chunks. Calls may be interleaved, and servers differ in what they leave out. */
+/** Reads a chat provider's chunks. Calls may be interleaved, and servers differ in what they leave out. */
 export class ChatStreamReader implements ReplyReader {
   #started = false
   #parts = 0
-  /** The text, reasoning or refusal that is being said. */
+  /** The text, reasoning or refusal in progress. */
   #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | null = null
   readonly #calls = new Map<string | number, StreamedCall>()
   #lastKey: string | number = 0
@@ -40,7 +40,7 @@ export class ChatStreamReader implements ReplyReader {
     const choices = asArray(data.choices).map(asObject)
     const choice = choices.find((one) => one !== null && (one.index ?? 0) === 0)
     const [id, model] = [asString(data.id), asString(data.model)]
-    // Azure says what its filters found of the prompt before it says whose answer it is.
+    // Azure reports what its filters found in the prompt before it names the model.
     if (!this.#started && (choice || id !== '' || model !== '')) {
       this.#started = true
       events.push({ kind: 'start', id, model })
@@ -122,7 +122,7 @@ export class ChatStreamReader implements ReplyReader {
     const text = typeof piece === 'string' ? piece : asObject(piece) === null ? '' : JSON.stringify(piece)
     let call = this.#calls.get(key)
     if (call === undefined || (name !== null && isAnother(call, id, text))) {
-      // A piece without a name, of no call that has begun, is nothing.
+      // A piece without a name that belongs to no known call is ignored.
       if (name === null) return
       this.#close(events)
       const custom = asObject(written.custom) !== null
@@ -142,14 +142,17 @@ export class ChatStreamReader implements ReplyReader {
       events.push({ kind: 'opaque', part: call.part, opaque: { family: 'gemini', form: 'thought', value } })
   }
 
-  /** Without an index: the call of the id, or the one that began last. */
+  /** Without an index: the call with that id, or the latest call. */
   #keyOf(index: unknown, id: string | null): string | number {
     if (typeof index === 'number' || typeof index === 'string') return index
     return id ?? this.#lastKey
   }
 }
 
-/** Some servers give every call the index 0: another id is another call, and without ids what comes when the one before is whole. */
+/**
+ * Some servers give every call the index 0. Then a new id means a new call, and without ids, so does a piece that follows complete
+ * arguments.
+ */
 function isAnother(call: StreamedCall, id: string | null, text: string): boolean {
   if (id !== null && call.id !== null) return call.id !== id
   if (id !== null || call.id !== null || text === '' || !call.brackets.isClosed) return false

@@ -20,17 +20,17 @@ import { readCarried, readCarriedCall } from './carriers.ts'
 import { readContent as readMixed } from './read-reply.ts'
 
 export function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
-  if (!Array.isArray(messages)) throw new RequestError('messages', 'is no list')
+  if (!Array.isArray(messages)) throw new RequestError('messages', 'is not a list')
   return messages.flatMap((value, index) => {
     const path = `messages[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
-    if (message === null) throw new RequestError(path, 'is no object')
+    if (message === null) throw new RequestError(path, 'is not an object')
     return markLast(readTurn(message, path, context), readCacheControl(message.cache_control))
   })
 }
 
-/** Some clients write Anthropic's mark on the message: it is of all that stands before its end. */
+/** Some clients put Anthropic's mark on the message: it covers everything up to the message's end. */
 function markLast(turn: ConversationTurn, mark: CacheMark | null): ConversationTurn {
   const last = turn.parts.at(-1)
   if (mark === null || last === undefined) return turn
@@ -55,7 +55,7 @@ function readTurn(message: JsonObject, path: string, context: ReadContext): Conv
     case 'function':
       return { role: 'tool', parts: [readResult(message, path, null, requireText(message, 'name', path))], path }
     default:
-      throw new RequestError(`${path}.role`, 'is none of the known roles')
+      throw new RequestError(`${path}.role`, 'is not a known role')
   }
 }
 
@@ -78,7 +78,7 @@ function readContent({ content, role }: JsonObject, path: string): ContentPart[]
   if (!Array.isArray(content)) throw new RequestError(`${path}.content`, 'is neither text nor a list')
   return content.flatMap((value, index) => {
     const part = asObject(value)
-    // Mistral's, beside the text: `readAssistant` has it.
+    // Mistral's reasoning, beside the text: `readAssistant` reads it.
     return part?.type === 'thinking' && role === 'assistant' ? [] : [readPart(part, `${path}.content[${index}]`)]
   })
 }
@@ -105,14 +105,14 @@ function readPart(part: JsonObject | null, path: string): ContentPart {
     case 'document_url':
       return readAddressed(part, part.type, base)
     default:
-      throw new RequestError(`${path}.type`, 'is none of the known types of content')
+      throw new RequestError(`${path}.type`, 'is not a known type of content')
   }
 }
 
 type PartStart = Pick<MediaPart, 'path' | 'cacheMark'>
 
 function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
-  // Some clients write the address itself where the object belongs.
+  // Some clients put the URL itself where the object belongs.
   const url = typeof image_url === 'string' ? image_url : asText(asObject(image_url)?.url)
   if (url === null) throw new RequestError(`${base.path}.image_url.url`, 'is missing')
   const source = readDataUrl(url)
@@ -123,7 +123,7 @@ function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
   return { kind: 'image', ...base, source, ...(detail === null ? {} : { detail }) }
 }
 
-/** As vLLM, OpenRouter and Mistral name them: an address, or a data URL. */
+/** The form of vLLM, OpenRouter and Mistral: a URL, or a data URL. */
 function readAddressed(part: JsonObject, type: 'video_url' | 'audio_url' | 'document_url', base: PartStart): MediaPart {
   const url = asText(part[type]) ?? asText(asObject(part[type])?.url)
   if (url === null) throw new RequestError(`${base.path}.${type}`, 'is missing')
@@ -151,7 +151,7 @@ const besideContent = [
   'function_call',
 ] as const
 
-/** Reasoning first, as every provider has it; then the text; then the calls. */
+/** Reasoning first, as in every provider's answers, then the text, then the calls. */
 function readAssistant(message: JsonObject, path: string, { carriers }: ReadContext): readonly Part[] {
   const content = readContent(message, path)
   const thoughts = asArray(message.content).findIndex((part) => asObject(part)?.type === 'thinking')
@@ -159,7 +159,7 @@ function readAssistant(message: JsonObject, path: string, { carriers }: ReadCont
   if (thought === '' && !besideContent.some((name) => message[name] !== undefined && message[name] !== null))
     return content
   const carried = readCarried(message.extra_content, `${path}.extra_content`, carriers)
-  // OpenRouter's and Groq's name for it is `reasoning`.
+  // OpenRouter and Groq call it `reasoning`.
   const name = asText(message.reasoning_content) === null ? 'reasoning' : 'reasoning_content'
   const [text, from] = thought === '' ? [asText(message[name]), name] : [thought, `content[${thoughts}].thinking`]
   const loose: ReasoningPart[] =
@@ -197,7 +197,7 @@ function readCall(call: JsonObject | null, path: string, carried: (extra: unknow
   }
 }
 
-/** Mistral's clients and Ollama's send the object itself as well. */
+/** Mistral's and Ollama's clients may send the object itself. */
 function readArguments(value: unknown): string {
   return asObject(value) === null ? asString(value) : JSON.stringify(value)
 }
@@ -215,7 +215,7 @@ function readBreakpoint(value: unknown): CacheMark | null {
   return breakpoint.ttl === '12h' ? '12h' : '30m'
 }
 
-/** Anthropic's member, which clients write in OpenAI's format too. */
+/** Anthropic's member, which clients also use in OpenAI's format. */
 export function readCacheControl(value: unknown): CacheMark | null {
   const control = asObject(value)
   if (control === null) return null

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
 
-/** The prompt with cached tokens in it, the answer with reasoning in it. Source: wire/streaming.md, section 5. */
+/** The prompt includes cached tokens, the answer includes reasoning. Source: wire/streaming.md, section 5. */
 export function writeChatUsage({ tokens, detail }: ReplyUsage): JsonObject {
   return {
     prompt_tokens: tokens.input,

@@ -69,7 +69,7 @@ function writeMessage(reply: ModelReply, calls: readonly CallPart[], context: Wr
   }
 }
 
-/** What the provider says of a refusal. A filter that left nothing of the answer is told of in the same place. '': nothing. */
+/** What the provider says about a refusal. If a filter left nothing of the answer, that is said here too. '': nothing. */
 export function refusalOf({ reason, explanation }: Stop, isEmpty: boolean): string {
   if (reason === 'refused') return explanation ?? 'The model refused to answer.'
   return reason === 'filtered' && isEmpty ? (explanation ?? '') : ''
@@ -107,7 +107,7 @@ function argumentsOf({ arguments: text }: CallPart): string {
   return text === '' ? '{}' : text
 }
 
-/** The client has declared its tools as functions, which is how chat had them first, and reads calls in that form. */
+/** The client declared its tools as functions, chat's older form, and reads calls in that form. */
 export function usesFunctions({ tools }: Conversation): boolean {
   return tools.some(({ path }) => path.startsWith('functions['))
 }

@@ -13,7 +13,7 @@ import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeTurns } from './write-turns.ts'
 
-/** Members of OpenAI's own API that a server with its API may not know are left out for `compatible` targets. */
+/** For `compatible` targets, members are left out that only OpenAI's own API is sure to know. */
 export function writeChatRequest(conversation: Conversation, target: TranslationTarget, ledger: Ledger) {
   const facts = modelFacts(target.model)
   ledger.settle(conversation.seen)
@@ -40,7 +40,7 @@ function writeTools(conversation: Conversation, target: TranslationTarget, ledge
   const { tools, toolChoice, parallelCalls } = conversation
   const written = tools.flatMap((tool) => writeTool(tool, target, ledger) ?? [])
   const search = searchAllowed(conversation)
-  // Models that search here always do: only that they call no function instead cannot be said.
+  // Models that search always do so; only the choice not to call functions is lost.
   const searches = forcesSearch(conversation)
   if (searches && written.length > 0) ledger.lose('tool_choice')
   return {
@@ -101,7 +101,7 @@ function writeNamed(name: string, tools: readonly Tool[], { compatible }: Transl
   return custom ? { type: 'custom', custom: named } : { type: 'function', function: named }
 }
 
-/** Options that restrict what is searched must hold; a server that is not OpenAI's own may not search at all. */
+/** Options that restrict a search must be kept. A server other than OpenAI's may not search at all. */
 function writeSearch({ search, path }: Tool, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   if (compatible) {
     ledger.refuse(path, 'this provider hosts no web search')
@@ -129,7 +129,7 @@ function writeLimits(
   facts: ModelFacts,
   ledger: Ledger,
 ): JsonObject {
-  // Anthropic's clients must name a limit, and name the largest that Claude has: more than this model gives is refused there.
+  // Anthropic's clients must set a limit, and often set Claude's maximum: more than this model allows would be rejected.
   const largest = target.maxOutput ?? Number.POSITIVE_INFINITY
   const wanted = settings.maxOutput
   if (wanted !== null && wanted > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
@@ -138,7 +138,7 @@ function writeLimits(
   const name = target.compatible && !facts.developerRole ? 'max_tokens' : 'max_completion_tokens'
   if (settings.stop.length > 0 && !facts.stop) {
     const path = settingPath(ledger.from, 'stop')
-    ledger.refuse(path, 'this model has no stop sequences, and without them the answer would go on')
+    ledger.refuse(path, 'this model has no stop sequences, and without them the answer would continue')
   }
   if (settings.stop.length > 4) {
     ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 4 stop sequences')
@@ -173,7 +173,7 @@ function writeSampling(
   return written
 }
 
-/** A model that has no efforts gets none: whether it reasons is up to it. */
+/** A model without effort levels gets none: it decides itself whether to reason. */
 function writeReasoning(
   { settings: { reasoning } }: Conversation,
   { compatible }: TranslationTarget,
@@ -181,14 +181,14 @@ function writeReasoning(
   ledger: Ledger,
 ): JsonObject {
   if (reasoning === null) return {}
-  // Other vendors show it unasked. Agents ask for it always, and lose nothing that a strict route is for.
+  // Other vendors show reasoning unasked. Agents always ask for it, so a strict route must not refuse them.
   if (reasoning.visible === true && !compatible && facts.reasoning.control !== 'none') {
     const path = settingPath(ledger.from, 'shownReasoning')
     ledger.accept(path)
     ledger.lose(path)
   }
   const wanted = reasoning.effort ?? (reasoning.budget === null ? null : effortOfBudget(reasoning.budget))
-  // As the model decides.
+  // The model decides.
   const open = reasoning.effort === null && (reasoning.budget === null || reasoning.budget < 0)
   if (wanted === null || (open && facts.reasoning.control !== 'none')) return {}
   if (facts.reasoning.control !== 'effort') {
@@ -229,7 +229,7 @@ function writeLogprobs(
 function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   const own: Record<string, unknown> = {}
   if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = endUserFor(settings.endUser)
-  // Chat takes it for answers that it stores only.
+  // Chat accepts metadata only for answers that it stores.
   if (Object.keys(asObject(settings.metadata) ?? {}).length > 0) ledger.lose('metadata')
   if (compatible) {
     loseOpenaiMembers(settings, ledger)
@@ -238,14 +238,14 @@ function writeIdentity({ settings }: Conversation, { compatible }: TranslationTa
   if (settings.cacheKey !== null) own.prompt_cache_key = settings.cacheKey
   if (settings.verbosity !== null) own.verbosity = settings.verbosity
   if (settings.serviceTier !== null && settings.serviceTier !== 'auto') own.service_tier = settings.serviceTier
-  // Elsewhere it asks for state, which chat does not keep: there it would only keep the text.
+  // In Responses, `store: true` asks for state, which chat does not keep; in chat it would only store the text.
   if (settings.store === false) own.store = false
   return own
 }
 
 const usualTiers = new Set(['auto', 'default', 'standard'])
 
-/** What only OpenAI's own API has. A key of its cache only makes answers cheaper. */
+/** Members that only OpenAI's own API has. A cache key only makes answers cheaper. */
 function loseOpenaiMembers({ verbosity, serviceTier }: ConversationSettings, ledger: Ledger): void {
   if (verbosity !== null) ledger.lose(settingPath(ledger.from, 'verbosity'))
   if (serviceTier !== null && !usualTiers.has(serviceTier)) ledger.lose(settingPath(ledger.from, 'serviceTier'))

@@ -16,24 +16,24 @@ import { mintCallId, refusalOf, usesFunctions } from './write-reply.ts'
 
 interface WrittenCall {
   index: number
-  /** Of a custom tool that the provider has as a function. */
+  /** For a custom tool that the provider knows as a function. */
   decoder: CustomInputDecoder | null
   custom: boolean
   isEmpty: boolean
 }
 
-/** Chunks of `chat.completion.chunk`. Calls may be interleaved here, so nothing is held back. */
+/** Writes `chat.completion.chunk` events. Calls may be interleaved in chat, so nothing is held back. */
 export class ChatStreamWriter implements ReplyWriter {
   readonly #context: WriteContext
   readonly #customTools: ReadonlySet<string>
   readonly #asFunction: boolean
   #start = { id: '', model: '' }
-  /** All of a chunk before its delta; '' until the first content. */
+  /** The part of a chunk before its delta; '' until the first content. */
   #head = ''
   #tail = ''
   readonly #calls = new Map<number, WrittenCall>()
   readonly #reasoning = new Map<number, ReasoningPart>()
-  /** By part of the text: where it begins in the whole, and how long it is. */
+  /** By text part: its position and length in the whole text. */
   readonly #texts = new Map<number, { from: number; length: number }>()
   #textLength = 0
   readonly #citations: { part: number; citation: Citation }[] = []
@@ -63,7 +63,7 @@ export class ChatStreamWriter implements ReplyWriter {
     const reason = finalReason(this.#stop.reason, this.#calls.size > 0)
     const usage = this.#context.usage()
     const tier = servedTier(usage, 'chat')
-    // Known at the end, and said with what ends the answer.
+    // Known only at the end, and sent with the last chunk.
     if (tier !== null) this.#tail = this.#tail.replace(']', `],"service_tier":"${tier}"`)
     written += this.#chunk({}, writeFinish(reason, this.#asFunction, this.#refused))
     if (this.#context.conversation.settings.streamUsage && usage !== null)
@@ -167,7 +167,7 @@ export class ChatStreamWriter implements ReplyWriter {
     return this.#chunk({ tool_calls: [{ index: call.index, ...inside }] })
   }
 
-  /** Called again for a call that has ended: it has nothing left then. */
+  /** Calling it again for a call that has ended returns nothing. */
   #endCall(_: number, call: WrittenCall): string {
     const rest = call.decoder?.end() ?? ''
     call.decoder = call.decoder === null ? null : new CustomInputDecoder()
@@ -175,7 +175,7 @@ export class ChatStreamWriter implements ReplyWriter {
     return call.isEmpty && !call.custom ? this.#argumentsChunk(call, '{}') : ''
   }
 
-  /** What can only be said when all text is known. */
+  /** Members that are only known when all text is. */
   #rest(): JsonObject {
     const annotations = this.#citations.map(({ part, citation }) => {
       const { from, length } = this.#texts.get(part) ?? { from: 0, length: this.#textLength }
@@ -195,7 +195,7 @@ export class ChatStreamWriter implements ReplyWriter {
     return `${role}${this.#head}${JSON.stringify(delta)}${rest}`
   }
 
-  /** The first chunk names the role. As in a whole answer, calls alone are beside no text, and not beside an empty one. */
+  /** The first chunk names the role. As in a whole answer, `content` is null beside calls alone, but '' if there is an empty text. */
   #open(content: '""' | 'null'): string {
     const { requestId, created, conversation } = this.#context
     const id = answerId('chatcmpl-', this.#start.id, requestId)

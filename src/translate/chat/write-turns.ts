@@ -42,7 +42,7 @@ export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting
   ]
 }
 
-/** Text alone where no part needs a mark. Servers that are not OpenAI's own may take no lists of texts. */
+/** A plain string unless a part needs a cache mark: servers other than OpenAI's may not accept lists of texts. */
 function writeTexts(texts: readonly TextPart[], writing: TurnWriting): string | JsonObject[] {
   const { target, ledger } = writing
   if (target.compatible) {
@@ -59,7 +59,7 @@ function writeMark(mark: CacheMark | undefined): JsonObject {
   return { prompt_cache_breakpoint: { mode: 'explicit', ttl: mark === '1h' || mark === '12h' ? '12h' : '30m' } }
 }
 
-/** Results are messages of their own, all before anything else; what is no text in them follows in the user's message. */
+/** Results are messages of their own and come first. Their content other than text follows in the user's message. */
 function writeUser(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
   const { ledger } = writing
   const results = turn.parts.filter((part) => part.kind === 'result')
@@ -133,7 +133,7 @@ function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
     }
     case 'file': {
       if (source.kind === 'url') break
-      // Plain text is said as text: few servers take files.
+      // Plain text is sent as text: few servers accept files.
       if (source.kind === 'text') return { type: 'text', text: namedText(part.name, source.data) }
       const type = sniffType(source.type, source.data)
       return {
@@ -185,7 +185,7 @@ function writeCall(call: NamedCall, { target, facts, ledger }: TurnWriting): Jso
   const id = callIdFor('chat', call.id)
   const name = toolNameFor('chat', call.name)
   if (call.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, call.path))
-  // Only Google's models want it back, and only servers in front of them have a place for it.
+  // Only Google's models need it back, and only servers in front of them have a place for it.
   const signed = target.compatible && facts.family === 'gemini' && call.opaque?.family === 'gemini'
   if (call.opaque !== undefined && !signed) ledger.lose(call.path)
   const extra = signed ? { extra_content: { google: { thought_signature: call.opaque?.value } } } : {}

@@ -2,33 +2,33 @@ import type { Fault } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json-value.ts'
 import type { Ledger } from '../ledger.ts'
 
-/** Texts of which the vectors are wanted, whatever the format. */
+/** Texts to embed, whatever the format. */
 export interface EmbeddingRequest {
   inputs: readonly string[]
-  /** null: as the model gives them. */
+  /** null: the model's default. */
   dimensions: number | null
-  /** How the client wants them: Gemini's `embedContent` answers with one, OpenAI's clients may want base64. */
+  /** The form that the client wants: Gemini's `embedContent` returns a single vector, OpenAI's clients may want base64. */
   shape: 'floats' | 'base64' | 'single'
 }
 
 export interface EmbeddingReply {
   vectors: readonly (readonly number[])[]
-  /** As the provider names it; null: it does not. */
+  /** The model as the provider names it; null: it does not. */
   model: string | null
 }
 
-/** What the client is told besides the vectors. */
+/** What an answer says besides the vectors. */
 export interface EmbeddingContext {
   model: string
   inputTokens: number
 }
 
-/** One of the two formats in which models are asked for vectors. All of it is pure. */
+/** One of the two formats for embeddings. Pure. */
 export interface EmbeddingCodec {
-  /** A fault: `invalid_request`. What the other format has no place for goes to the ledger. */
+  /** A fault: `invalid_request`. What the other format cannot carry goes to the ledger. */
   readRequest(body: JsonObject, ledger: Ledger): EmbeddingRequest | Fault
   writeRequest(request: EmbeddingRequest, model: string): JsonObject
-  /** null: it is no answer. */
+  /** null: not a valid answer. */
   readReply(body: JsonObject): EmbeddingReply | null
   writeReply(reply: EmbeddingReply, request: EmbeddingRequest, context: EmbeddingContext): JsonObject
 }

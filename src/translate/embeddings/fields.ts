@@ -2,7 +2,7 @@ import { type FieldTable, ignored, mapped, typed } from '../field-table.ts'
 
 const vendors = 'only Gemini knows it'
 
-/** OpenAI's `/embeddings`: every member of a request, and what becomes of it at Gemini. */
+/** Every member of an OpenAI `/embeddings` request, and what becomes of it at Gemini. */
 export const openaiEmbeddingFields = {
   model: mapped,
   input: {
@@ -15,7 +15,7 @@ export const openaiEmbeddingFields = {
   user: ignored,
 } satisfies FieldTable
 
-/** A request for one vector. */
+/** Members of a request for one vector. */
 const single = {
   model: mapped,
   content: typed('o'),
@@ -29,7 +29,7 @@ const single = {
 
 type Batched = { [Name in keyof typeof single as `requests.${Name}`]: (typeof single)[Name] }
 
-/** Gemini's `embedContent` and `batchEmbedContents`: the same at OpenAI. */
+/** The same for Gemini's `embedContent` and `batchEmbedContents` at OpenAI. */
 export const geminiEmbeddingFields = {
   ...single,
   requests: mapped,

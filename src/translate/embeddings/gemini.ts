@@ -40,26 +40,26 @@ function readRequest(body: JsonObject, ledger: Ledger): EmbeddingRequest {
   return { inputs, dimensions: typeof wanted === 'number' ? wanted : null, shape: isBatch ? 'floats' : 'single' }
 }
 
-/** Told of as a part that cannot go, by `readText`. */
+/** Reported by `readText` as a part that cannot be translated. */
 function isInPart(path: string): boolean {
   return /(?:^|\.)content\.parts\[/.test(path)
 }
 
-/** The texts of one content make one vector. */
+/** The texts of one content become one vector. */
 function readText(request: JsonObject | null, prefix: string, ledger: Ledger): string {
   const parts = asArray(asObject(request?.content)?.parts).map(asObject)
   if (parts.length === 0) throw new RequestError(`${prefix}content`, 'has no parts')
   const texts = parts.map((part, place) => {
     const { text } = part ?? {}
     if (typeof text !== 'string')
-      ledger.refuse(`${prefix}content.parts[${place}]`, 'a part is no text, and the provider embeds nothing else')
+      ledger.refuse(`${prefix}content.parts[${place}]`, 'a part is not text, and the provider embeds nothing else')
     return asString(text)
   })
   if (texts.length > 1) ledger.lose(`${prefix}content.parts`)
   return texts.join('\n')
 }
 
-/** Gemini takes both spellings. What they hold has no others. */
+/** Gemini accepts both spellings; members nested deeper have only one. */
 function withCamelCase(body: JsonObject): JsonObject {
   const written = Object.entries(body).map(([name, value]): [string, unknown] => {
     const camel = names.get(name) ?? name

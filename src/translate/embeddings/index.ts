@@ -6,7 +6,7 @@ import type { EmbeddingCodec, EmbeddingRequest } from './embeddings.ts'
 import { geminiEmbeddings } from './gemini.ts'
 import { openaiEmbeddings } from './openai.ts'
 
-/** By the usual format of the lane. */
+/** By the lane's usual format. */
 export function embeddingCodec(format: FormatName): EmbeddingCodec {
   return format === 'generate' ? geminiEmbeddings : openaiEmbeddings
 }
@@ -18,14 +18,14 @@ export interface WrittenEmbeddings {
   losses: readonly string[]
 }
 
-/** A request for vectors in the provider's format. A fault: it cannot be asked. */
+/** A request for embeddings in the provider's format. A fault: the provider cannot serve it. */
 export function writeEmbeddings(
   bytes: Buffer,
   { from, to }: { from: FormatName; to: FormatName },
   { model, strict }: { model: string; strict: boolean },
 ): WrittenEmbeddings | Fault {
   const body = parseObject(bytes)
-  if (body === null) return fault('invalid_request', 'The request body is no JSON object.')
+  if (body === null) return fault('invalid_request', 'The request body is not a JSON object.')
   const ledger = new Ledger(from, to, strict)
   const request = embeddingCodec(from).readRequest(body, ledger)
   if ('code' in request) return request

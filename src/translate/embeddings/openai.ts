@@ -9,7 +9,7 @@ import { encodeVector, readVector, toUnitLength } from './vectors.ts'
 /** OpenAI's `/embeddings`. */
 export const openaiEmbeddings: EmbeddingCodec = {
   readRequest: (body, ledger) => orFault(() => readRequest(body, ledger)),
-  // Floats are what every server gives that is not asked for anything.
+  // Every server returns floats by default.
   writeRequest: ({ inputs, dimensions }, model) => ({
     model,
     input: inputs,
@@ -42,7 +42,7 @@ function readRequest(body: JsonObject, ledger: Ledger): EmbeddingRequest {
   if (encoding !== undefined && encoding !== null && encoding !== 'float' && encoding !== 'base64')
     throw new RequestError('encoding_format', 'is neither `float` nor `base64`')
   if (dimensions !== undefined && dimensions !== null && (!Number.isSafeInteger(dimensions) || Number(dimensions) < 1))
-    throw new RequestError('dimensions', 'is no positive whole number')
+    throw new RequestError('dimensions', 'is not a positive whole number')
   return {
     inputs: readInputs(body.input, ledger),
     dimensions: typeof dimensions === 'number' ? dimensions : null,
@@ -58,6 +58,6 @@ function readInputs(input: unknown, ledger: Ledger): string[] {
   return list.map((each, place) => {
     if (typeof each === 'string' && each !== '') return each
     if (typeof each === 'number' || Array.isArray(each)) return ''
-    throw new RequestError(Array.isArray(input) ? `input[${place}]` : 'input', 'is no text, or an empty one')
+    throw new RequestError(Array.isArray(input) ? `input[${place}]` : 'input', 'is not text, or is empty')
   })
 }

@@ -1,22 +1,22 @@
 import { asArray } from '../../core/json-value.ts'
 
-/** A list of numbers; null: it is none. */
+/** A list of numbers; null: the value is not one. */
 export function readVector(value: unknown): readonly number[] | null {
   const list = asArray(value)
   return list.length > 0 && list.every((each) => typeof each === 'number') ? list : null
 }
 
-/** As OpenAI writes it: 32-bit floats, little-endian, as every machine that spgw is built for has them in memory. */
+/** OpenAI's encoding: 32-bit floats, little-endian, which is the memory layout on every machine that spgw is built for. */
 export function encodeVector(vector: readonly number[]): string {
   return Buffer.from(Float32Array.from(vector).buffer).toString('base64')
 }
 
-/** Nearer to 1 is rounding. */
+/** A smaller deviation is rounding. */
 const lengthTolerance = 0.001
 
 /**
- * OpenAI's vectors have the length 1, and its clients compare them by their product alone. Gemini's that were shortened have not
- * (wire/translate.md, section 11).
+ * OpenAI's vectors have length 1, and its clients compare them by dot product alone. Gemini's shortened vectors do not (wire/translate.md,
+ * section 11).
  */
 export function toUnitLength(vector: readonly number[]): readonly number[] {
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0))

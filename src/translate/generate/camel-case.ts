@@ -1,7 +1,7 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
 import { generateFields } from './fields.ts'
 
-/** Members whose own members are named by the format. What is in the others (arguments, schemas, labels) is data. */
+/** Members whose own members the format names. Other members (arguments, schemas, labels) contain data. */
 const structured: ReadonlySet<string> = new Set(
   Object.keys(generateFields).flatMap((field) => {
     const end = field.lastIndexOf('.')
@@ -9,7 +9,7 @@ const structured: ReadonlySet<string> = new Set(
   }),
 )
 
-/** Gemini takes `inline_data` for `inlineData`, and so on. Objects without such names stay the same objects. */
+/** Gemini accepts `inline_data` for `inlineData`, and so on. Objects without such names are returned unchanged. */
 export function toCamelCase(body: JsonObject, prefix = ''): JsonObject {
   let changed = false
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {

@@ -2,7 +2,7 @@ import { sealedPrefix } from '../../core/sealed-mark.ts'
 import type { Carriers } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
 
-/** More parts of reasoning than that before one call are no answer of a model. */
+/** More than any model's reasoning parts before one call. */
 const mostCarried = 16
 
 /**

@@ -2,7 +2,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import type { Citation } from '../conversation.ts'
 import { countOf } from '../json.ts'
 
-/** Offsets count bytes of UTF-8 here and UTF-16 units elsewhere. `text`: of the whole answer. */
+/** Offsets count bytes of UTF-8 here and UTF-16 units elsewhere. `text`: the whole answer's. */
 export function readGrounding(metadata: JsonObject | null, text: string): Citation[] {
   const chunks = asArray(metadata?.groundingChunks).map((chunk) => asObject(asObject(chunk)?.web))
   const supports = asArray(metadata?.groundingSupports).map(asObject)
@@ -27,7 +27,7 @@ export function readGrounding(metadata: JsonObject | null, text: string): Citati
   })
 }
 
-/** How long the text is up to each of the offsets, in another unit. Each piece of it is measured once. */
+/** Converts offsets into another unit; each piece of the text is measured once. */
 function measure(
   offsets: readonly number[],
   lengthOf: (from: number, to: number) => number,
@@ -42,7 +42,7 @@ function measure(
   return measured
 }
 
-/** A citation with where its part stands in the whole text. */
+/** A citation, and the position of its part in the whole text. */
 export interface PlacedCitation {
   citation: Citation
   from: number

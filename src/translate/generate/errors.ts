@@ -42,14 +42,14 @@ const statuses: Readonly<Record<number, ErrorKind>> = {
   504: 'timeout',
 }
 
-/** A wrong key of the gateway's own is a 400 here, and nothing that a client could change. */
+/** A wrong key of the gateway's own is a 400 here, and nothing that a client can change. */
 function kindOf(status: number, message: string, word: string | null, reasons: readonly (string | null)[]): ErrorKind {
   if (reasons.includes('API_KEY_INVALID') || status === 401) return 'internal'
   const kind = ownValue(kinds, word ?? '') ?? statuses[status] ?? (status < 500 ? 'invalid' : 'internal')
   return kind === 'invalid' && tooLongWords.test(message) ? 'context-length' : kind
 }
 
-/** Numbers of projects are the operator's. */
+/** Project numbers belong to the operator. */
 function withoutAccount(message: string): string {
   return message.replace(/\b(?:projects?[/ ]|project_number:|consumer ')\S+/gi, '…')
 }
@@ -70,7 +70,7 @@ const written: Readonly<Record<ErrorKind, { status: number; word: string }>> = {
 
 const typePrefix = 'type.googleapis.com/google.rpc.'
 
-/** Google's clients read how long to wait here, and in no header. */
+/** Google's clients read the wait from here, and from no header. */
 export function writeGenerateError({ kind, message, param, retryAfterMs }: ReplyError) {
   const { status, word } = written[kind]
   const violations = [{ field: param, description: message }]

@@ -121,7 +121,7 @@ export const generateFields = {
       otherwise: 'dropped',
       why: 'they count with the modes ANY and VALIDATED only',
     },
-    // A call is written whole there, which is the same call.
+    // Elsewhere the call is written whole, which is the same call.
     streamFunctionCallArguments: ignored,
   }),
   'toolConfig.retrievalConfig': dropped,
@@ -131,7 +131,7 @@ export const generateFields = {
   labels: dropped,
   serviceTier: { otherwise: 'mapped', to: { messages: 'dropped' }, harmless: ['standard', 'unspecified'] },
   store: { otherwise: 'dropped', harmless: [false] },
-  continuationToken: refused('only the provider that gave it can go on from it'),
+  continuationToken: refused('only the provider that issued it can continue from it'),
   modelArmorConfig: refused('it screens for safety at Google, and no other provider has it'),
   outputConfig: refused('the answer would be written to storage at Google'),
   generationConfig: mapped,

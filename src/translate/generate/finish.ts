@@ -2,7 +2,7 @@ import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { Stop, StopReason } from '../reply.ts'
 
-/** Source: wire/translate.md, section 9. A reason that nobody knows yet is an end like any other. */
+/** An unknown reason counts as a normal end. Source: wire/translate.md, section 9. */
 const reasons: Readonly<Record<string, StopReason>> = {
   STOP: 'done',
   MAX_TOKENS: 'length',
@@ -22,13 +22,13 @@ const reasons: Readonly<Record<string, StopReason>> = {
   CONTINUATION: 'paused',
 }
 
-/** One that nobody knows yet, or that no other format has (`OTHER`, `NO_IMAGE`). */
+/** Whether the reason is unknown, or exists in no other format (`OTHER`, `NO_IMAGE`). */
 export function isForeignFinish(candidate: JsonObject): boolean {
   const reason = asText(candidate.finishReason)
   return reason !== null && ownValue(reasons, reason) === undefined
 }
 
-/** Null while the answer goes on. */
+/** Null while the answer continues. */
 export function readFinish(candidate: JsonObject | null, feedback: unknown): Stop | null {
   const written = asText(candidate?.finishReason)
   if (written !== null) {

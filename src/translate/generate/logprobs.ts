@@ -4,7 +4,7 @@ import { bytesOf } from '../logprobs.ts'
 
 type TokenCandidate = Omit<TokenLogprob, 'top_logprobs'>
 
-/** Of a candidate. Undefined: there are none. */
+/** Of a candidate. Undefined: none. */
 export function readLogprobsResult(value: unknown): readonly TokenLogprob[] | undefined {
   const result = asObject(value)
   const chosen = asArray(result?.chosenCandidates)
@@ -17,8 +17,8 @@ export function readLogprobsResult(value: unknown): readonly TokenLogprob[] | un
 }
 
 /**
- * One list for all texts of a candidate: the tokens of each text, by where they begin in it. Where tokens and texts differ (a part of a
- * character, a token that is not shown), the first text has all of them.
+ * Google has one list for all texts of a candidate: assigns tokens to texts by where they begin. If tokens and texts do not match (part of
+ * a character, a hidden token), the first text gets all of them.
  */
 export function splitLogprobs(
   tokens: readonly TokenLogprob[] | undefined,
@@ -44,7 +44,7 @@ function readCandidate(value: unknown): TokenCandidate {
   return { token, logprob: candidate?.logProbability ?? 0, bytes: bytesOf(token) }
 }
 
-/** Ids of tokens are not known. */
+/** Token ids are not known. */
 export function writeLogprobsResult(tokens: readonly TokenLogprob[]): JsonObject {
   const hasTop = tokens.some(({ top_logprobs }) => top_logprobs.length > 0)
   const topCandidates = tokens.map(({ top_logprobs }) => ({ candidates: top_logprobs.map(writeCandidate) }))

@@ -17,7 +17,7 @@ interface OpenCall {
   text: string
 }
 
-/** Makes the parts of an answer from its events, which come part by part. Calls are whole here, so that they wait for their end. */
+/** Builds the parts of an answer from its events. Calls are complete in this format, so they wait for their end. */
 export class PartWriter {
   readonly #context: WriteContext
   readonly #seed: string
@@ -27,7 +27,7 @@ export class PartWriter {
   #calls = 0
   #reasoning = ''
   #opaque: Opaque | null = null
-  /** Another provider's reasoning, for the call that it led to. */
+  /** Another provider's reasoning, carried by the call that it led to. */
   #carried: string[] = []
   #text = ''
   #logprobs: readonly TokenLogprob[] | null = null
@@ -41,7 +41,7 @@ export class PartWriter {
     this.#showsThoughts = context.conversation.settings.reasoning?.visible === true
   }
 
-  /** The parts since the last time. */
+  /** The parts since the last call of this. */
   take(): JsonObject[] {
     const parts = this.#parts
     this.#parts = []
@@ -52,7 +52,7 @@ export class PartWriter {
     return writeGrounding([...this.#citations, ...this.#open], this.#text)
   }
 
-  /** Members of the candidate: what its tokens since the last time were. */
+  /** Members of the candidate: the probabilities of its tokens since the last call of this. */
   takeLogprobs(): JsonObject {
     if (this.#logprobs === null) return {}
     const logprobsResult = writeLogprobsResult(this.#logprobs)
@@ -90,7 +90,7 @@ export class PartWriter {
     }
   }
 
-  /** A refusal without words has the provider's own, if there are any; the finish reason says the rest. */
+  /** A refusal without text gets the provider's explanation, if there is one; the finish reason says the rest. */
   end({ reason, explanation }: Stop): void {
     if (reason === 'refused' && this.#text === '' && explanation !== null) this.#say(explanation)
   }
@@ -128,7 +128,7 @@ export class PartWriter {
     this.#from = this.#text.length
   }
 
-  /** A call that the limit cut in two is none. */
+  /** A call cut off by the limit is dropped. */
   #endCall({ id, name, text }: OpenCall, opaque: Opaque | null): void {
     this.#call = null
     if (!areArguments(text)) return

@@ -20,18 +20,18 @@ import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readSealed } from './carriers.ts'
 
-/** Reports a part as a whole, by the row of the table that names its kind; without an object, a member of one that is read. */
+/** Reports a part as a whole, by the row of the table for its kind; without an object: one member of a part that is read. */
 export type SkipPart = (object: JsonObject | null, field: string, path: string) => void
 
 const roles: Readonly<Record<string, ConversationTurn['role']>> = { user: 'user', model: 'assistant', function: 'tool' }
 
-/** Google takes one element alone for a list of it, as its own examples write it. */
+/** Google accepts a single element in place of a list, as in its own examples. */
 export function listOf(value: unknown): readonly unknown[] {
   return asObject(value) === null ? asArray(value) : [value]
 }
 
 export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): ConversationTurn[] {
-  if (typeof contents === 'string') throw new RequestError('contents', 'is no list')
+  if (typeof contents === 'string') throw new RequestError('contents', 'is not a list')
   const turns: ConversationTurn[] = []
   listOf(contents).forEach((value, index) => {
     const path = `contents[${index}]`
@@ -40,12 +40,12 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
       return
     }
     const content = asObject(value)
-    if (content === null) throw new RequestError(path, 'is no object')
+    if (content === null) throw new RequestError(path, 'is not an object')
     const role = ownValue(roles, asText(content.role) ?? 'user')
     if (role === undefined) throw new RequestError(`${path}.role`, 'is neither user nor model')
     const parts = listOf(content.parts).flatMap((part, at) => {
       const object = asObject(part)
-      if (object === null) throw new RequestError(`${path}.parts[${at}]`, 'is no object')
+      if (object === null) throw new RequestError(`${path}.parts[${at}]`, 'is not an object')
       return readPart(object, `${path}.parts[${at}]`, context, skip)
     })
     const last = turns.at(-1)
@@ -77,14 +77,14 @@ function readPart(part: JsonObject, path: string, context: ReadContext, skip: Sk
   const { own: signature, foreign } = readSignature(part.thoughtSignature, context)
   const carried = foreign.map((opaque) => carriedReasoning(opaque, path))
   const [call, result] = [asObject(part.functionCall), asObject(part.functionResponse)]
-  // Another provider's reasoning is carried on the call that it led to, which every client sends back.
+  // Another provider's reasoning is carried by the call that it led to, which every client sends back.
   if (call !== null) return [...carried, readCall(call, path, signature)]
   if (result !== null) return [readResult(result, path, skip)]
   const media = readMedia(part, path, skip)
   if (media !== null) return [media]
   if (carried.length > 0) return carried
   if (typeof part.text === 'string') return [readText(part, part.text, path, signature)]
-  // A signature may come by itself.
+  // A signature may come without text.
   if (signature !== null) return [readText(part, '', path, signature)]
   const kind = Object.keys(part).find((name) => !describing.has(name))
   if (kind !== undefined) skip(part, `contents.parts:${kind}`, `${path}.${kind}`)
@@ -92,7 +92,7 @@ function readPart(part: JsonObject, path: string, context: ReadContext, skip: Sk
   return []
 }
 
-/** What only says something about a part's data. */
+/** Members that only describe a part's data. */
 const describing = new Set([
   'thought',
   'videoMetadata',
@@ -103,7 +103,7 @@ const describing = new Set([
   'audioTranscription',
 ])
 
-/** Google refuses a part without data; an empty one, which clients make of nothing, loses nothing. */
+/** Google rejects a part without data. Dropping an empty one, which some clients send, loses nothing. */
 function checkDescribed(part: JsonObject, path: string): void {
   const [name] = Object.keys(part).filter((one) => one !== 'thought')
   if (name === undefined) return
@@ -111,7 +111,7 @@ function checkDescribed(part: JsonObject, path: string): void {
 }
 
 /**
- * What clients send where a call was never signed: as text, or in base64, as SDKs write what they hold as bytes. Source:
+ * What clients send for a call that was never signed, as text or in base64, since SDKs encode what they hold as bytes. Source:
  * wire/translate.md, section 7.
  */
 const unsigned = new Set(
@@ -121,7 +121,7 @@ const unsigned = new Set(
   ]),
 )
 
-/** Gemini's own, or what other providers have signed and the gateway has given to the client. */
+/** Gemini's own signature, or a seal that contains what other providers signed. */
 function readSignature(value: unknown, { carriers }: ReadContext): { own: Opaque | null; foreign: readonly Opaque[] } {
   const text = asText(value)
   if (text === null || unsigned.has(text)) return { own: null, foreign: [] }
@@ -159,7 +159,7 @@ function readResult(result: JsonObject, path: string, skip: SkipPart): ResultPar
   if (name === null) throw new RequestError(`${path}.functionResponse.name`, 'is missing')
   const at = `${path}.functionResponse.response`
   const response = asObject(result.response ?? {})
-  if (response === null) throw new RequestError(at, 'is no object')
+  if (response === null) throw new RequestError(at, 'is not an object')
   const media = asArray(result.parts).flatMap((value, index) => {
     const part = asObject(value)
     return part === null ? [] : (readMedia(part, `${path}.functionResponse.parts[${index}]`, skip) ?? [])
@@ -170,7 +170,7 @@ function readResult(result: JsonObject, path: string, skip: SkipPart): ResultPar
   return { kind: 'result', path, callId: asText(result.id), name, parts, failed }
 }
 
-/** The member that says all there is; else the whole object, which is data. */
+/** The one member with text; otherwise the whole object as data. */
 function textOf(response: JsonObject): string {
   const names = Object.keys(response)
   const [only = ''] = names
@@ -215,7 +215,7 @@ function kindOf(type: string): MediaPart['kind'] {
   return major === 'image' || major === 'audio' || major === 'video' ? major : 'file'
 }
 
-/** Files that Google stores have addresses too. */
+/** Files stored at Google have URLs too. */
 function readUri(type: string, url: string): MediaSource {
   const stored = /^(?:gs:|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/.test(url)
   return stored ? { kind: 'id', id: url } : { kind: 'url', type, url }

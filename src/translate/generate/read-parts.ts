@@ -11,7 +11,7 @@ const readOfText = new Set(['text', 'thought', 'thoughtSignature'])
 const readOfCall = new Set(['functionCall', 'thought', 'thoughtSignature'])
 const readInCall = new Set(['id', 'name', 'args'])
 
-/** What no other format has a place for: code that Google runs, images, tools of its own. */
+/** Kinds of parts without a place in other formats: code that Google runs, images, Google's own tools. */
 export function lostOfPart(part: JsonObject): string[] {
   const call = asObject(part.functionCall)
   if (call === null) return lostMembers(part, readOfText)
@@ -19,7 +19,7 @@ export function lostOfPart(part: JsonObject): string[] {
   return [...lostMembers(part, readOfCall), ...lostMembers(call, readInCall).map((name) => `functionCall.${name}`)]
 }
 
-/** Null: there is nothing of it in other formats. */
+/** Null: other formats have no place for it. */
 export function readAnswerPart(part: JsonObject): CandidatePart | null {
   const signature = asText(part.thoughtSignature)
   const opaque: Opaque | null = signature === null ? null : { family: 'gemini', form: 'thought', value: signature }
@@ -32,7 +32,7 @@ export function readAnswerPart(part: JsonObject): CandidatePart | null {
   }
   if (typeof part.text === 'string')
     return { kind: part.thought === true ? 'reasoning' : 'text', text: part.text, opaque }
-  // A signature may come by itself.
+  // A signature may come without text.
   if (opaque !== null && Object.keys(part).length === 1) return { kind: 'text', text: '', opaque }
   return null
 }

@@ -45,13 +45,13 @@ export function readGenerateReply(body: JsonObject) {
   return reply
 }
 
-/** They may be in any order, and each may come in a chunk of its own; one that says no index is the first. */
+/** Candidates may be in any order, each in a chunk of its own. One without an index is the first. */
 export function firstCandidate({ candidates }: JsonObject): JsonObject | null {
   const found = asArray(candidates).find((one) => (asObject(one)?.index ?? 0) === 0)
   return asObject(found)
 }
 
-/** Texts and thoughts that follow each other are one: they may have been cut anywhere. */
+/** Consecutive texts, or thoughts, are one: they may have been split anywhere. */
 function readParts(candidate: JsonObject | null): CandidateReplyPart[] {
   const parts: CandidateReplyPart[] = []
   for (const [index, value] of asArray(asObject(candidate?.content)?.parts).entries()) {
@@ -73,7 +73,7 @@ function readParts(candidate: JsonObject | null): CandidateReplyPart[] {
   return parts
 }
 
-/** Each citation goes to the text in which it begins. */
+/** Assigns each citation to the text in which it begins. */
 function cite(parts: readonly CandidateReplyPart[], candidate: JsonObject | null): readonly CandidateReplyPart[] {
   const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('')
   const citations = readGrounding(asObject(candidate?.groundingMetadata), text)
@@ -93,7 +93,7 @@ function cite(parts: readonly CandidateReplyPart[], candidate: JsonObject | null
 const readOfCandidate = new Set(
   (
     'content finishReason finishMessage index groundingMetadata logprobsResult continuationToken safetyRatings ' +
-    // Sums of what is there.
+    // Totals of what is read elsewhere.
     'avgLogprobs tokenCount'
   ).split(' '),
 )
@@ -103,13 +103,13 @@ const readOfAnswer = new Set(
   'candidates usageMetadata modelVersion responseId createTime promptFeedback traceId'.split(' '),
 )
 
-/** Of an answer, or a chunk of one: what no other format has a place for. */
+/** Members of an answer, or of a chunk, that no other format has a place for. */
 export function lostOfAnswer(body: JsonObject): string[] {
   const ratings = asObject(body.promptFeedback)?.safetyRatings
   return [...lostMembers(body, readOfAnswer), ...(isFlagged(ratings) ? ['promptFeedback.safetyRatings'] : [])]
 }
 
-/** The same of a candidate. */
+/** The same for a candidate. */
 export function lostOfCandidate(candidate: JsonObject | null): string[] {
   if (candidate === null) return []
   const grounding = asObject(candidate.groundingMetadata)

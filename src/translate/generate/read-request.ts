@@ -60,14 +60,14 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
   }
 }
 
-/** A content like any other, of which only the texts count; clients send a text alone, too. */
+/** Only the texts of a system instruction count; clients may send a plain string. */
 function readSystem(value: unknown): ConversationTurn[] {
   const path = 'systemInstruction'
   if (value === undefined || value === null) return []
   const texts = typeof value === 'string' ? [value] : listOf(asObject(value)?.parts).map((part) => asObject(part)?.text)
   const parts = texts.map((text, index): TextPart => {
     const at = `${path}.parts[${index}]`
-    if (typeof text !== 'string') throw new RequestError(at, 'is no text')
+    if (typeof text !== 'string') throw new RequestError(at, 'is not text')
     return { kind: 'text', text, path: at }
   })
   return parts.length === 0 ? [] : [{ role: 'system', parts, path }]
@@ -107,12 +107,12 @@ function readSettings(
   }
 }
 
-/** Google reads a number that is written as a text. */
+/** Google accepts a number written as a string. */
 function unquoted(value: unknown): unknown {
   return typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : (value ?? null)
 }
 
-/** `standard` is what everybody gets. */
+/** `standard` is the default. */
 function readTier(value: unknown): string | null {
   const tier = asText(value)?.toLowerCase() ?? null
   return tier === 'standard' || tier === 'unspecified' ? null : tier
@@ -151,9 +151,9 @@ function readThinking(config: JsonObject | null): ReasoningSettings | null {
   const level = asText(thinkingLevel)?.toUpperCase() ?? null
   const effort = ownValue(levels, level ?? '') ?? null
   if (level !== null && level !== 'THINKING_LEVEL_UNSPECIFIED' && effort === null)
-    throw new RequestError(`${path}.thinkingLevel`, 'is none of the known levels')
+    throw new RequestError(`${path}.thinkingLevel`, 'is not a known level')
   if (thinkingBudget && numberOf(unquoted(thinkingBudget)) === null)
-    throw new RequestError(`${path}.thinkingBudget`, 'is no number')
+    throw new RequestError(`${path}.thinkingBudget`, 'is not a number')
   return {
     path,
     effort,

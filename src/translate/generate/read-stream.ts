@@ -12,16 +12,16 @@ import { firstCandidate, lostOfAnswer, lostOfCandidate } from './read-reply.ts'
 interface StreamedText {
   number: number
   kind: 'text' | 'reasoning'
-  /** Where it begins in the text of the answer. */
+  /** Its position in the text of the answer. */
   base: number
-  /** What follows a signature is not signed by it. */
+  /** A signature has come: it does not cover what follows. */
   signed: boolean
 }
 
-/** Each text that has citations is found in the text of the whole answer: no real answer has so many. */
+/** Texts with citations that are located in the whole answer; no real answer has more. */
 const mostCitedTexts = 32
 
-/** Parts are pieces of texts, or whole calls. Source: wire/streaming.md, section 4. */
+/** Reads chunks whose parts are pieces of texts, or whole calls. Source: wire/streaming.md, section 4. */
 export class GenerateStreamReader implements ReplyReader {
   #parts = 0
   #calls = 0
@@ -31,9 +31,9 @@ export class GenerateStreamReader implements ReplyReader {
   #stop: Stop | null = null
   #grounding: JsonObject | null = null
   #cited = 0
-  /** Citations that were said. */
+  /** Citations emitted so far. */
   #citations = 0
-  /** Of each text of the chunk that is still to be said. */
+  /** Probabilities for each text of the chunk that has not been emitted yet. */
   #logprobs: (readonly TokenLogprob[] | undefined)[] = []
   readonly #dropped = new Set<string>()
   #out: ReplyEvent[] = []
@@ -82,7 +82,7 @@ export class GenerateStreamReader implements ReplyReader {
     this.#dropped.add(name)
   }
 
-  /** A text that goes on after a thought or a call is another part. Its signature is the last that comes of it. */
+  /** A text after a thought or a call is a new part. Its signature is the last one that comes with it. */
   #say({ kind, text, opaque }: Extract<CandidatePart, { kind: 'text' | 'reasoning' }>): void {
     const logprobs = kind === 'text' ? this.#logprobs.shift() : undefined
     if (text === '' && opaque === null && logprobs === undefined) return
@@ -99,7 +99,7 @@ export class GenerateStreamReader implements ReplyReader {
     this.#open.signed = true
   }
 
-  /** Of a chunk without a text. */
+  /** For a chunk without text. */
   #endLogprobs(): void {
     if (this.#open?.kind === 'text') this.#say({ kind: 'text', text: '', opaque: null })
     else this.#drop('logprobsResult')
@@ -114,7 +114,7 @@ export class GenerateStreamReader implements ReplyReader {
     this.#out.push({ kind: 'part-end', part })
   }
 
-  /** Citations come with the last chunk, when the text that they are of is still open. */
+  /** Citations come with the last chunk, while the cited text is still open. */
   #endText(): void {
     const open = this.#open
     if (open === null) return

@@ -5,7 +5,7 @@ import { schemaFromOpenApi } from '../schema/openapi.ts'
 import { orderProperties } from '../schema/property-order.ts'
 import { listOf } from './read-contents.ts'
 
-/** Tools that run at Google have rows in the table of fields, which refuses them. */
+/** Tools that run at Google have rows in the table of fields, which refuse them. */
 export function readTools(tools: unknown): Tool[] {
   return listOf(tools).flatMap((value, index) => {
     const tool = asObject(value) ?? {}
@@ -53,7 +53,7 @@ function readSearch(search: JsonObject, path: string): Tool {
   }
 }
 
-/** Whether the mode is one in which Google takes names of functions. */
+/** Whether Google accepts function names in this mode. */
 export function namesCount(config: JsonObject | null): boolean {
   return /^(?:ANY|VALIDATED)$/i.test(asString(config?.mode))
 }
@@ -69,13 +69,13 @@ export function readToolConfig(config: JsonObject | null): ToolChoice | null {
       return { path, mode: 'none', names: [], required: false }
     case 'ANY':
       return { path, mode: names.length > 1 ? 'some' : 'any', names, required: true }
-    // Either a text, or a call that its schema allows.
+    // The model answers with text, or with a call that matches its schema.
     case 'VALIDATED':
       return { path, mode: names.length > 0 ? 'some' : 'auto', names, required: false }
     case '':
     case 'MODE_UNSPECIFIED':
       return null
     default:
-      throw new RequestError(`${path}.mode`, 'is none of the known modes')
+      throw new RequestError(`${path}.mode`, 'is not a known mode')
   }
 }

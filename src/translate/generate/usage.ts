@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
 import { servedTier } from '../served-tier.ts'
 
-/** Members that are zero are left out, as Google does. Reasoning is beside the answer's tokens here. */
+/** Zero members are left out, as Google does. Reasoning is counted apart from the answer's tokens. */
 export function writeGenerateUsage(usage: ReplyUsage): JsonObject {
   const { input, output, cache_read, reasoning } = usage.tokens
   const serviceTier = servedTier(usage, 'generate')

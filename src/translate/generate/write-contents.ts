@@ -10,12 +10,12 @@ import { detailPath } from '../setting-paths.ts'
 import { beginningText, isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import { writeMedia } from './write-media.ts'
 
-/** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
+/** What Google's own clients send for a call that another model made. Source: wire/translate.md, section 7. */
 const withoutSignature = 'skip_thought_signature_validator'
 
 export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, ledger: Ledger): unknown[] {
   const writer = new ContentWriter(facts, ledger)
-  // The current turn begins with what the user said last; results are not said by the user.
+  // The current turn begins with the user's last message; results are not the user's.
   const current = turns.findLastIndex(
     ({ role, parts }) => role !== 'assistant' && parts.some(({ kind }) => kind !== 'result'),
   )
@@ -25,7 +25,7 @@ export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, 
     return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }]
   })
   if (asObject(contents[0])?.role !== 'model') return contents
-  // A call must follow what the user says.
+  // A call must follow a user's message.
   ledger.lose(turns.find(({ role }) => role === 'assistant')?.path ?? '')
   return [{ role: 'user', parts: [{ text: beginningText }] }, ...contents]
 }
@@ -39,7 +39,7 @@ class ContentWriter {
     this.#ledger = ledger
   }
 
-  /** Gemini 3 and later: calls have ids and signatures, results can hold images. */
+  /** Gemini 3 and later: calls have ids and signatures, and results can contain images. */
   get #isNewest(): boolean {
     return this.#facts.reasoning.control === 'level'
   }
@@ -47,7 +47,7 @@ class ContentWriter {
   user(parts: OrderedTurn['parts']): JsonObject[] {
     const results = parts.filter((part) => part.kind === 'result')
     const written = results.map((result) => this.#result(result))
-    // Older models take images after all results only.
+    // Older models accept images only after all results.
     const media = this.#isNewest ? [] : results.flatMap((result) => result.parts.filter(isBinary))
     for (const { path } of media) this.#ledger.lose(path)
     return [
@@ -89,7 +89,7 @@ class ContentWriter {
       : { text }
   }
 
-  /** Reasoning that Gemini did not sign is not its own, and no text of an answer either. */
+  /** Gemini only accepts reasoning that it signed itself, and other reasoning must not become a text of an answer. */
   #reasoning({ text, opaque, path }: ReasoningPart): JsonObject[] {
     if (opaque?.form === 'thought') return [{ text, thought: true, thoughtSignature: opaque.value }]
     this.#ledger.lose(path)
@@ -105,7 +105,7 @@ class ContentWriter {
     return isUnsigned ? { functionCall, thoughtSignature: withoutSignature } : { functionCall }
   }
 
-  /** Text stays text, whatever it looks like: what is JSON in it is data. */
+  /** Text stays text, even if it looks like JSON. */
   #result({ callId, name, parts, failed }: NamedResult): JsonObject {
     const text = parts.flatMap(textsOf).join('\n')
     const media = this.#isNewest ? parts.filter(isBinary).map((part) => this.#inResult(part)) : []
@@ -119,7 +119,7 @@ class ContentWriter {
     }
   }
 
-  /** Parts of results do not say how closely to look. */
+  /** Parts of results cannot say how closely to look. */
   #inResult(part: MediaPart): JsonObject {
     const { mediaResolution, ...media } = this.#media(part)
     if (mediaResolution !== undefined) this.#ledger.lose(detailPath(this.#ledger.from, part.path))
@@ -133,7 +133,7 @@ class ContentWriter {
 
 type ResultContent = NamedResult['parts'][number]
 
-/** A document of plain text is text. */
+/** A plain-text document is sent as text. */
 function textsOf(part: ResultContent): string[] {
   if (part.kind === 'text') return [part.text]
   return isMedia(part) && part.source.kind === 'text' ? [namedText(part.name, part.source.data)] : []

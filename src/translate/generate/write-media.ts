@@ -7,14 +7,14 @@ import type { ModelFacts } from '../model-facts.ts'
 import { detailPath } from '../setting-paths.ts'
 
 interface MediaWriting {
-  /** Gemini 3 and later read addresses, and how closely to look at each image. */
+  /** Gemini 3 and later fetch URLs, and accept a resolution for each image. */
   isNewest: boolean
   ledger: Ledger
 }
 
 export function writeMedia(part: MediaPart, { isNewest, ledger }: MediaWriting): JsonObject {
   const { source, path } = part
-  // Of the other formats' names the table says it.
+  // For the other formats' names the table reports it.
   const losesTitle = part.name !== undefined && source.kind !== 'text' && ledger.from === 'messages'
   if (losesTitle) ledger.lose(`${path}.title`)
   switch (source.kind) {
@@ -50,14 +50,14 @@ function writeDetail({ kind, detail, path }: MediaPart, isNewest: boolean, ledge
   return {}
 }
 
-/** The gateway fetches images and documents only where a route says so. */
+/** The gateway fetches images and documents only if the route says so. */
 function instead({ path, kind }: MediaPart): string {
   const route =
     kind === 'image' || kind === 'file' ? ', or ask the operator to let the route fetch it (--fetch-media)' : ''
   return `send the content of ${path} itself${route}`
 }
 
-/** Whether the model reads what is at the address by itself. It must come with a type, which only its ending can tell. */
+/** Whether the model fetches the URL itself. It needs a type, which only the extension can tell. */
 export function readsAddress({ url, type }: { url: string; type: string }, { reasoning }: ModelFacts): boolean {
   if (isYouTube(url)) return true
   return reasoning.control === 'level' && url.startsWith('https://') && typeOfAddress(url, type) !== undefined

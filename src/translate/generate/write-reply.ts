@@ -22,7 +22,7 @@ export function writeGenerateReply(reply: ModelReply, context: WriteContext): Js
   return { candidates: [candidate], ...writeHead(reply.id, reply.model, context), ...writeUsage(context) }
 }
 
-/** What every chunk says, too. */
+/** The members that every chunk repeats. */
 export function writeHead(id: string, model: string, { requestId }: WriteContext): JsonObject {
   return { modelVersion: model, responseId: answerId('', id, requestId) }
 }

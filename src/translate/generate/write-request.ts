@@ -11,7 +11,7 @@ import { writeContents } from './write-contents.ts'
 import { SchemaWriter } from './write-schema.ts'
 import { writeToolConfig, writeTools } from './write-tools.ts'
 
-/** The model and whether it streams are in the URL. */
+/** The URL names the model, and says whether to stream. */
 export function writeGenerateRequest(
   conversation: Conversation,
   target: TranslationTarget,
@@ -63,7 +63,7 @@ function writeConfig(
   }
 }
 
-/** The policy's cap holds whatever the client asked for. */
+/** The policy's cap applies whatever the client asked for. */
 function writeLimit(asked: number | null, { outputCap, maxOutput }: TranslationTarget, ledger: Ledger): number | null {
   const largest = maxOutput ?? Number.POSITIVE_INFINITY
   if (asked !== null && asked > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
@@ -71,7 +71,7 @@ function writeLimit(asked: number | null, { outputCap, maxOutput }: TranslationT
   return asked === null && outputCap === null ? null : limit
 }
 
-/** Never both: a level for models that know levels, else a budget. */
+/** Never both: a level for models that know levels, otherwise a budget. */
 function writeThinking(asked: ReasoningSettings, { reasoning }: ModelFacts, ledger: Ledger): JsonObject {
   const shown = asked.visible === true && reasoning.control !== 'none' ? { includeThoughts: true } : {}
   if (reasoning.control === 'level') return { ...shown, ...writeLevel(asked, reasoning.efforts, ledger) }
@@ -88,7 +88,7 @@ function writeLevel(
 ): JsonObject {
   const wanted = effort ?? (budget === null || budget < 0 ? null : effortOfBudget(budget))
   const level = wanted === null ? null : nearestEffort(wanted, efforts)
-  // A number of tokens says more than a level does.
+  // A number of tokens is more precise than a level.
   if (level !== wanted || (effort === null && wanted !== null && wanted !== 'none')) ledger.lose(path)
   return level === null ? {} : { thinkingLevel: level.toUpperCase() }
 }
@@ -106,7 +106,7 @@ function writeBudget(
   return { thinkingBudget }
 }
 
-/** A schema that the client relies on holds whole, or the request is refused: nothing checks the answer afterwards. */
+/** A schema that the client relies on must be kept whole, or the request is refused: nothing checks the answer afterwards. */
 function writeOutput({ path, kind, schema, strict }: OutputFormat, schemas: SchemaWriter, ledger: Ledger): JsonObject {
   const json = { responseMimeType: 'application/json' }
   const object = asObject(schema)

@@ -10,7 +10,7 @@ import { PartWriter } from './part-writer.ts'
 import { writeHead, writeUsage } from './write-reply.ts'
 
 /**
- * Events without names, comments or an end mark. For clients that ask without `alt=sse`, the gateway makes an array of them
+ * Writes events without names, comments or an end mark. For clients that do not ask for `alt=sse`, the gateway turns them into an array
  * (`ArrayElements`). Source: wire/streaming.md, section 4.
  */
 export class GenerateStreamWriter implements ReplyWriter {

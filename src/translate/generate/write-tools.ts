@@ -36,12 +36,12 @@ function writeDeclaration(tool: Tool, schemas: SchemaWriter, ledger: Ledger): Js
     case 'function': {
       if (tool.strict === true) ledger.lose(`${tool.path}.${ledger.from === 'chat' ? 'function.strict' : 'strict'}`)
       const schema = asObject(tool.schema)
-      // A function without parameters has no schema: an object without properties is refused by some models.
+      // A function without parameters has no schema: some models reject an object without properties.
       if (schema === null || isEmpty(schema)) return described
       return { ...described, parametersJsonSchema: schemas.write(schema, toolSchemaPath(ledger.from, tool.path)) }
     }
     case 'custom':
-      // The grammar is a row of the table: it is in the text that describes the parameter.
+      // The table reports the grammar as approximated: it is in the parameter's description.
       return { ...described, parametersJsonSchema: customToolSchema(tool) }
     case 'search':
       return null
@@ -59,7 +59,7 @@ function isEmpty({ type, properties, ...others }: JsonObject): boolean {
   return (type === 'object' || type === undefined) && !open && Object.keys(asObject(properties) ?? {}).length === 0
 }
 
-/** Options that restrict what is searched hold, or the request is refused; hints are lost. */
+/** Options that restrict a search must be kept, or the request is refused; hints are lost. */
 function writeSearch({ path, search }: Tool, excludes: boolean, ledger: Ledger): JsonObject {
   const blocked = search?.blockedDomains ?? []
   if (blocked.length > 0 && !excludes) ledger.refuse(path, 'its web search cannot leave domains out (Vertex can)')
@@ -70,7 +70,7 @@ function writeSearch({ path, search }: Tool, excludes: boolean, ledger: Ledger):
   return { googleSearch: blocked.length > 0 ? { excludeDomains: blocked } : {} }
 }
 
-/** A search is only offered here: the model decides whether it is made. */
+/** A search is only offered here: the model decides whether to use it. */
 export function writeToolConfig(conversation: Conversation, ledger: Ledger): JsonObject {
   const { toolChoice: choice, tools } = conversation
   const functions = tools.some(({ kind }) => kind === 'function' || kind === 'custom')
@@ -93,7 +93,7 @@ function writeMode({ mode, names, required }: ToolChoice): JsonObject {
     case 'any':
       return { mode: 'ANY', ...allowed }
     case 'some':
-      // Names can only be given where a call is forced, or where calls are held to their schemas.
+      // Names are only allowed if a call is forced, or if calls must match their schemas.
       return { mode: required ? 'ANY' : 'VALIDATED', ...allowed }
   }
 }

@@ -5,7 +5,7 @@ import { cacheMarkPath } from '../setting-paths.ts'
 
 const most = 4
 
-/** Puts each mark on the block of the part that had it. Anthropic takes four: of more the last ones stay. */
+/** Puts each mark on the block of its part. Anthropic accepts four: if there are more, the last ones stay. */
 export class CacheMarks {
   readonly #ledger: Ledger
   /** In the order in which Anthropic reads a prompt: tools, system, messages. */
@@ -18,7 +18,7 @@ export class CacheMarks {
   on(block: JsonObject, { cacheMark, path }: { cacheMark?: CacheMark; path: string }): JsonObject {
     if (cacheMark === undefined) return block
     const written = cacheMarkPath(this.#ledger.from, path)
-    // Twelve hours are more than Anthropic keeps anything.
+    // Anthropic keeps nothing for twelve hours.
     if (cacheMark === '12h') this.#ledger.lose(written)
     const control = cacheMark === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: '1h' }
     const marked = { ...block, cache_control: control }
@@ -30,7 +30,7 @@ export class CacheMarks {
     if (cacheMark !== undefined) this.#ledger.lose(cacheMarkPath(this.#ledger.from, path))
   }
 
-  /** When all blocks have been written. */
+  /** Called when all blocks have been written. */
   finish(): void {
     for (const { block, path } of this.#placed.slice(0, -most)) {
       delete block.cache_control

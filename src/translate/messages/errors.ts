@@ -13,7 +13,7 @@ const kindsOfTypes: Readonly<Record<string, ErrorKind>> = {
   rate_limit_error: 'rate-limit',
   timeout_error: 'timeout',
   overloaded_error: 'overloaded',
-  // About the gateway's own account, which no client can do anything about.
+  // These concern the gateway's own account: no client can fix them.
   authentication_error: 'internal',
   billing_error: 'internal',
 }
@@ -38,7 +38,7 @@ function kindOfWords(message: string): ErrorKind {
   return /blocked by content filtering/i.test(message) ? 'content-filter' : 'invalid'
 }
 
-/** Ids of organisations and workspaces are the operator's. */
+/** Ids of organisations and workspaces belong to the operator. */
 function withoutAccount(message: string): string {
   return message.replace(/\b(?:org|wrkspc|proj)[-_][A-Za-z0-9-]{8,}/g, '…')
 }
@@ -57,7 +57,7 @@ const written: Readonly<Record<ErrorKind, { status: number; type: string }>> = {
   internal: { status: 500, type: 'api_error' },
 }
 
-/** Clients know a prompt that is too long by Anthropic's words. */
+/** Clients recognise a prompt that is too long by Anthropic's words. */
 export function writeMessagesError(
   { kind, message, param }: ReplyError,
   requestId: string,

@@ -17,7 +17,7 @@ const hosted: FieldRow = { otherwise: 'dropped', why: 'it is a member of a tool 
 /** Gemini has none. */
 const elsewhere: FieldRow = { to: { generate: 'dropped' }, otherwise: 'mapped' }
 
-/** Blocks of the history, which may stand in results of tools and in search results too. */
+/** Blocks of the history, which may also be inside tool results and search results. */
 const block = {
   type: mapped,
   text: mapped,
@@ -35,7 +35,7 @@ const block = {
   transformations: { otherwise: 'dropped', harmless: [{ oversized_image: 'downsize' }] },
 } satisfies FieldTable
 
-/** What stands within a search result. */
+/** Members inside a search result. */
 const innerText = {
   type: ignored,
   text: mapped,
@@ -43,7 +43,7 @@ const innerText = {
   citations: { otherwise: 'dropped', harmless: [[], { enabled: false }] },
 } satisfies FieldTable
 
-/** What stands within a document. */
+/** Members inside a document. */
 const inner = {
   ...innerText,
   type: mapped,
@@ -78,7 +78,7 @@ const tool = {
   mcp_server_name: hosted,
 } satisfies FieldTable
 
-/** Anthropic messages: every member of a request, and what becomes of it at the other formats. */
+/** Every member of an Anthropic messages request, and what becomes of it in the other formats. */
 export const messagesFields = {
   model: mapped,
   max_tokens: mapped,
@@ -168,7 +168,7 @@ export const messagesFields = {
   inference_geo: refused('it promises where the data is processed', ['global']),
   user_profile_id: dropped,
   workspace_id: dropped,
-  // Of beta versions of the API, which agents send.
+  // From beta versions of the API, which agents use.
   output_format: mapped,
   // Claude Code's: no thinking is cleared.
   context_management: {
@@ -177,7 +177,7 @@ export const messagesFields = {
   },
   mcp_servers: refused('its servers are called by Anthropic', [[]]),
   compaction: refused('only Anthropic compacts conversations'),
-  // One that is begun comes with the whole conversation.
+  // A request that begins a thread contains the whole conversation.
   thread: refused('what it continues is stored by no provider here; send the whole conversation', [{ type: 'create' }]),
   betas: { otherwise: 'dropped', harmless: [[]] },
 } satisfies FieldTable

@@ -7,8 +7,8 @@ const paused = 'pause_turn'
 const pausedMark = Buffer.from(`"${paused}"`)
 
 /**
- * Anthropic pauses an answer whose own tools (web search) take long, and goes on when the blocks that it has written stand at the end of
- * the conversation, as they were. Source: wire/translate.md, section 9.
+ * Anthropic pauses an answer when its own tools (web search) take long, and continues when the blocks written so far are sent back at the
+ * end of the conversation. Source: wire/translate.md, section 9.
  */
 export const messagesPausing: Pausing = {
   openBlocks: () => new StreamedBlocks(),
@@ -27,7 +27,7 @@ export const messagesPausing: Pausing = {
     )
     const left = isCount(limit) ? limit - written : 0
     const budget = asObject(thinking)?.budget_tokens
-    // What a model may think must be less than what it may write.
+    // The thinking budget must be smaller than the output limit.
     if (left < 1 || (isCount(budget) && budget >= left)) return null
     const turn = `{"role":"assistant","content":[${blocks.join(',')}]}`
     return [
@@ -51,11 +51,11 @@ function scan(bytes: Buffer, names: readonly string[]): Map<string, Member> {
   return new Map(found.ok ? found.members.map((member) => [member.name, member]) : [])
 }
 
-/** Null: there is nothing that could be sent back, or a call of the client's own tool, which needs its result first. */
+/** Null: there is nothing to send back, or a call of the client's own tool, which needs its result first. */
 function writeBlocks(blocks: readonly (JsonObject | null)[]): readonly string[] | null {
   const kept = blocks.flatMap((block, index): JsonObject[] => {
     if (block?.type !== 'text') return block === null ? [] : [block]
-    // Texts of nothing are refused, and so is white space at the end.
+    // Empty texts are rejected, and so is white space at the end.
     const text = index === blocks.length - 1 ? asString(block.text).trimEnd() : asString(block.text)
     return text.trim() === '' ? [] : [{ ...block, text }]
   })
@@ -63,7 +63,7 @@ function writeBlocks(blocks: readonly (JsonObject | null)[]): readonly string[] 
   return isStuck ? null : kept.map((block) => JSON.stringify(block))
 }
 
-/** Puts blocks together as the SDK does, with nothing left out that only the provider can read. */
+/** Assembles blocks like the SDK, and keeps what only the provider can read. */
 class StreamedBlocks implements PausedBlocks {
   /** By their index. */
   readonly #blocks = new Map<number, Record<string, unknown>>()

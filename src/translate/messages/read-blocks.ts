@@ -5,16 +5,16 @@ import type { CacheMark, MediaPart, MediaSource, Opaque, Part, ResultPart, TextP
 import { checkType } from '../member-types.ts'
 import { RequestError } from '../request-fault.ts'
 
-/** A message's content, which may be a text alone. */
+/** A message's content, which may be a plain string. */
 export function readBlocks(content: unknown, path: string, context: ReadContext): Part[] {
   if (typeof content === 'string') return [{ kind: 'text', path, text: content }]
   if (!Array.isArray(content)) throw new RequestError(path, 'is neither text nor a list')
   const blocks = content.map((value, index) => {
     const block = asObject(value)
-    if (block === null) throw new RequestError(`${path}[${index}]`, 'is no object')
+    if (block === null) throw new RequestError(`${path}[${index}]`, 'is not an object')
     return block
   })
-  /** Of each part, since a document may be several. */
+  /** One for each part, since a document may become several. */
   const types: unknown[] = []
   const parts = blocks.flatMap((block, index) => {
     const read = readBlock(block, `${path}[${index}]`, context)
@@ -24,7 +24,7 @@ export function readBlocks(content: unknown, path: string, context: ReadContext)
   return [...linkCarriers(parts, (index) => types[index] === 'redacted_thinking')]
 }
 
-/** Text alone, as in system prompts. */
+/** Only texts, as in system prompts. */
 export function readTexts(content: unknown, path: string, skips?: (block: unknown) => boolean): TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', path, text: content }]
   return asArray(content).flatMap((value, index) => {
@@ -38,7 +38,7 @@ export function readTexts(content: unknown, path: string, skips?: (block: unknow
 const hostedBlock =
   /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|mcp_tool_listing|container_upload|compaction|fallback)$/
 
-/** Blocks of tools that Anthropic runs: nobody else can read them. */
+/** Blocks of tools that Anthropic runs: no other provider can read them. */
 export function isHosted({ type }: JsonObject): boolean {
   return typeof type === 'string' && hostedBlock.test(type)
 }
@@ -63,12 +63,12 @@ function readBlock(block: JsonObject, path: string, context: ReadContext): Part[
     default:
       if (isHosted(block)) {
         const server = { kind: 'server', path, family: 'anthropic', type: asString(block.type) } as const
-        // It stands for the messages before it, and its text says what they were.
+        // A compaction replaces the messages before it, and its text summarises them.
         return block.type === 'compaction' && asString(block.content) !== ''
           ? [{ kind: 'text', path: `${path}.content`, text: asString(block.content) }, server]
           : [server]
       }
-      throw new RequestError(`${path}.type`, 'is none of the known types of content')
+      throw new RequestError(`${path}.type`, 'is not a known type of content')
   }
 }
 
@@ -87,7 +87,7 @@ function readThinking(block: JsonObject, path: string, context: ReadContext): Pa
   return signature === '' ? part : { ...part, opaque: openCarrier(signature, 'signature', context) }
 }
 
-/** What the gateway has sealed is another provider's; anything else is Anthropic's own. */
+/** A seal of the gateway contains another provider's reasoning; anything else is Anthropic's own. */
 function openCarrier(value: string, form: 'signature' | 'redacted', { carriers }: ReadContext): Opaque {
   return carriers.open(value) ?? { family: 'anthropic', form, value }
 }
@@ -96,7 +96,7 @@ function readCall(block: JsonObject, path: string): Part {
   const [id, name] = [asText(block.id), asText(block.name)]
   if (id === null) throw new RequestError(`${path}.id`, 'is missing')
   if (name === null) throw new RequestError(`${path}.name`, 'is missing')
-  if (asObject(block.input) === null) throw new RequestError(`${path}.input`, 'is no object')
+  if (asObject(block.input) === null) throw new RequestError(`${path}.input`, 'is not an object')
   return { kind: 'call', ...start(block, path), id, name, arguments: JSON.stringify(block.input), custom: false }
 }
 
@@ -121,12 +121,12 @@ function readResultParts(content: unknown, path: string): (TextPart | MediaPart)
     if (block.type === 'text') return [readText(block, inside)]
     if (block.type === 'image' || block.type === 'document') return readMedia(block, inside)
     if (block.type === 'search_result') return [readSearchResult(block, inside)]
-    // The members of blocks that only Anthropic's tools have are listed by the table.
+    // The table lists the members of blocks that only Anthropic's tools have.
     return []
   })
 }
 
-/** Where it comes from stands before what was found. */
+/** The source comes first, then what was found. */
 function readSearchResult(block: JsonObject, path: string): TextPart {
   for (const [member, type] of [
     ['source', 't'],
@@ -141,7 +141,7 @@ function readSearchResult(block: JsonObject, path: string): TextPart {
   return { ...start(marked, marked === block ? path : `${path}.content[${found.indexOf(marked)}]`), kind: 'text', text }
 }
 
-/** A mark within a block is as good as one on it. */
+/** A mark inside a block counts as one on the block. */
 function markedOf(block: JsonObject, inside: readonly JsonObject[]): JsonObject {
   return [block, ...inside].find((one) => readMark(one.cache_control) !== null) ?? block
 }
@@ -154,7 +154,7 @@ function readMedia(block: JsonObject, path: string): (MediaPart | TextPart)[] {
   return [{ kind, ...start(block, path), source: readSource(source, path), ...(title === null ? {} : { name: title }) }]
 }
 
-/** A document of blocks is what its texts say, and the images among them. */
+/** A document of blocks becomes its texts and images. */
 function readContentSource(block: JsonObject, content: unknown, path: string): (MediaPart | TextPart)[] {
   const parts: (MediaPart | TextPart)[] = []
   const blocks = asArray(content).map((value) => asObject(value) ?? {})
@@ -189,7 +189,7 @@ function readSource(source: JsonObject | null, path: string): MediaSource {
     case 'file':
       return { kind: 'id', id: asString(source.file_id) }
     default:
-      throw new RequestError(`${path}.source.type`, 'is none of the known types')
+      throw new RequestError(`${path}.source.type`, 'is not a known type')
   }
 }
 

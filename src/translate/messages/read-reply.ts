@@ -20,7 +20,7 @@ export function readMessagesReply(body: JsonObject) {
   }
   const settled = settleCalls(parts, readStop(body))
   if (settled.stop.reason === 'broken') {
-    return brokenReply('The model called a tool with arguments that are no JSON object.')
+    return brokenReply('The model called a tool with arguments that are not a JSON object.')
   }
   dropped.push(...lostOfMessage(body))
   const reply: ModelReply = { id: asString(body.id), model: asString(body.model), ...settled, created: null, dropped }
@@ -29,7 +29,7 @@ export function readMessagesReply(body: JsonObject) {
 
 const readOfMessage = new Set('id type role model content stop_reason stop_sequence stop_details usage'.split(' '))
 
-/** Of a message, or of what a stream says at its beginning and end: what no other format has a place for. */
+/** Members of a message, or of a stream's start and end, that no other format has a place for. */
 export function lostOfMessage(message: JsonObject | null): readonly string[] {
   const category = asText(asObject(message?.stop_details)?.category)
   return [
@@ -41,7 +41,7 @@ export function lostOfMessage(message: JsonObject | null): readonly string[] {
 
 const readOfBlock = new Set('type text citations thinking signature data id name input'.split(' '))
 
-/** Of a block that is read. Where a tool was called from only says something where it was code that runs at Anthropic. */
+/** Members of a block that is read. The caller of a tool only matters if it was code that runs at Anthropic. */
 export function lostOfBlock(block: JsonObject | null): readonly string[] {
   const isDirect = asObject(block?.caller)?.type === 'direct'
   return lostMembers(block, readOfBlock).filter((name) => name !== 'caller' || !isDirect)
@@ -77,7 +77,7 @@ function readBlock(block: JsonObject | null, path: string, dropped: string[]): M
       }
     }
     default:
-      // Blocks of hosted tools: their texts and citations stand beside them.
+      // Blocks of hosted tools: their texts and citations are in blocks of their own.
       dropped.push(`${path}.${asText(block?.type) ?? 'unknown'}`)
       return null
   }

@@ -38,15 +38,15 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
   })
 }
 
-/** No other format lets a model think after its calls only. */
+/** In no other format a model thinks only after its calls. */
 const thinksBetween: SeenField = { field: 'thinking.type:between_tools', path: 'thinking.type' }
 
-/** Fills a cache, and wants no answer. */
+/** Fills a cache, and expects no answer. */
 const warmsOnly: SeenField = { field: 'max_tokens:0', path: 'max_tokens' }
 
 /**
- * What Claude Code says to Anthropic's billing before anything else. It changes with each request, so that no cache of another provider
- * would ever find what follows it.
+ * What Claude Code sends to Anthropic's billing at the start of a prompt. It changes with each request, so no other provider's cache would
+ * ever match what follows.
  */
 const billing = /^x-anthropic-billing-header:[^\n]*\n?/
 
@@ -59,14 +59,14 @@ function readSystem(system: unknown): ConversationTurn[] {
 }
 
 function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
-  if (!Array.isArray(messages)) throw new RequestError('messages', 'is no list')
+  if (!Array.isArray(messages)) throw new RequestError('messages', 'is not a list')
   return messages.flatMap((value, index): ConversationTurn | [] => {
     const path = `messages[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
     const role = message?.role
     if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system')) {
-      throw new RequestError(`${path}.role`, 'is none of the known roles')
+      throw new RequestError(`${path}.role`, 'is not a known role')
     }
     if (role === 'system') {
       const parts = readTexts(message.content, `${path}.content`, isToolChange)
@@ -120,7 +120,7 @@ function readToolChoice(choice: JsonObject | null): ToolChoice | null {
       throw new RequestError('tool_choice.name', 'is missing')
     }
     default:
-      throw new RequestError('tool_choice.type', 'is none of the known types')
+      throw new RequestError('tool_choice.type', 'is not a known type')
   }
 }
 
@@ -147,7 +147,7 @@ function readSettings(body: JsonObject): ConversationSettings {
 function readOutput(value: unknown, path: string): OutputFormat | null {
   const format = asObject(value)
   if (format === null) return null
-  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is none of the known types')
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is not a known type')
   checkType(format.schema, 'o', () => `${path}.schema`)
   return { path, kind: 'schema', name: null, schema: format.schema ?? null, strict: true }
 }
@@ -158,7 +158,7 @@ const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 function readReasoning(body: JsonObject): ReasoningSettings | null {
   const asked = asObject(body.output_config)?.effort ?? null
   const effort = efforts.find((one) => one === asked) ?? null
-  if (asked !== effort) throw new RequestError('output_config.effort', 'is none of the known efforts')
+  if (asked !== effort) throw new RequestError('output_config.effort', 'is not a known effort')
   const thinking = asObject(body.thinking)
   if (thinking === null && effort === null) return null
   const settings = {
@@ -167,10 +167,10 @@ function readReasoning(body: JsonObject): ReasoningSettings | null {
     encrypted: false,
   }
   if (thinking !== null && !/^(?:enabled|disabled|adaptive|between_tools)$/.test(asString(thinking.type)))
-    throw new RequestError('thinking.type', 'is none of the known types')
+    throw new RequestError('thinking.type', 'is not a known type')
   if (thinking?.type === 'disabled') return { ...settings, effort: 'none', budget: null }
   const budget = thinking?.type === 'enabled' ? limitAt(thinking.budget_tokens, 'thinking.budget_tokens') : null
-  // Adaptive without an effort: as the model decides.
+  // Adaptive without an effort: the model decides.
   const open = thinking !== null && effort === null && budget === null
   return { ...settings, effort, budget: effort === null ? (open ? -1 : budget) : null }
 }

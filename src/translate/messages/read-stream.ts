@@ -9,13 +9,13 @@ import { readStop } from './stop.ts'
 
 interface StreamedBlock {
   part: number
-  /** Of a call: its arguments so far; null for other blocks. */
+  /** For a call, its arguments so far; null for other blocks. */
   arguments: string | null
 }
 
-/** Anthropic's events. Blocks come one after another. */
+/** Reads Anthropic's events. Blocks follow one another. */
 export class MessagesStreamReader implements ReplyReader {
-  /** By their index. Null: blocks that are not passed on. */
+  /** By their index. Null: a block that is not passed on. */
   readonly #blocks = new Map<number, StreamedBlock | null>()
   #parts = 0
   #stop: Stop = { reason: 'done', sequence: null, explanation: null }
@@ -46,7 +46,7 @@ export class MessagesStreamReader implements ReplyReader {
       case 'ping':
         return [{ kind: 'ping' }]
       case 'message_stop':
-      // Vertex begins with it, and says nothing by it.
+      // Vertex begins with this event, which means nothing.
       case 'vertex_event':
         return []
       default:
@@ -87,7 +87,7 @@ export class MessagesStreamReader implements ReplyReader {
           { kind: 'opaque', part, opaque: { family: 'anthropic', form: 'redacted', value: asString(block.data) } },
         ]
       case 'tool_use': {
-        // Some servers write the whole input at the beginning.
+        // Some servers send the whole input at the start of the block.
         const input = asObject(block.input)
         const text = input === null || Object.keys(input).length === 0 ? '' : JSON.stringify(input)
         open(text)
@@ -125,7 +125,7 @@ export class MessagesStreamReader implements ReplyReader {
     }
   }
 
-  /** Some servers leave out how a text begins. */
+  /** Some servers leave out the start of a text block. */
   #addHeadless(index: number, delta: JsonObject): ReplyEvent[] {
     const type = asText(delta.type)?.replace(/_delta$/, '') ?? 'unknown'
     if (type === 'text' || type === 'thinking') return [...this.#begin(index, { type }), ...this.#add(index, delta)]

@@ -10,17 +10,17 @@ const reasons: Readonly<Record<string, StopReason>> = {
   tool_use: 'calls',
   refusal: 'refused',
   pause_turn: 'paused',
-  // Of beta versions: the conversation was made shorter, and is to be continued.
+  // From beta versions: the conversation was compacted, and is to be continued.
   compaction: 'paused',
 }
 
-/** One that nobody knows yet. */
+/** Whether the reason is unknown. */
 export function isForeignStop({ stop_reason }: JsonObject): boolean {
   const reason = asText(stop_reason)
   return reason !== null && ownValue(reasons, reason) === undefined
 }
 
-/** From a message, or the `delta` of `message_delta`. A reason that nobody knows yet is an end like any other. */
+/** From a message, or the `delta` of `message_delta`. An unknown reason counts as a normal end. */
 export function readStop(from: JsonObject): Stop {
   return {
     reason: ownValue(reasons, asText(from.stop_reason) ?? '') ?? 'done',
@@ -41,7 +41,7 @@ const written: Readonly<Record<StopReason, string>> = {
   broken: 'end_turn',
 }
 
-/** Chat does not say which stop sequence was met: that is an end like any other there. */
+/** Chat does not say which stop sequence was matched, so that becomes a normal end. */
 export function writeStop({ reason, sequence, explanation }: Stop): JsonObject {
   const stopReason = reason === 'sequence' && sequence === null ? 'end_turn' : written[reason]
   return {

@@ -7,8 +7,8 @@ export function isToolChange(block: unknown): boolean {
 }
 
 /**
- * Tools that a system message adds or withdraws are there, or not, from the beginning elsewhere: what counts is how it ends. `seen` gets the
- * marks of such blocks, of which nothing stands in the prompt there.
+ * Elsewhere, tools that a system message adds or withdraws are available, or not, from the beginning: the final state counts. `seen` gets
+ * the cache marks of these blocks, which have no place in the prompt there.
  */
 export function changeTools(
   tools: readonly Tool[],

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
 import { servedTier } from '../served-tier.ts'
 
-/** Cached tokens are not in the input here. Source: wire/streaming.md, section 5. */
+/** Cached tokens are not part of the input here. Source: wire/streaming.md, section 5. */
 export function writeMessagesUsage(usage: ReplyUsage): JsonObject {
   const { tokens, detail } = usage
   const longWrite = Math.min(detail?.cache_write_1h ?? 0, tokens.cache_write)
@@ -23,13 +23,13 @@ export function writeMessagesUsage(usage: ReplyUsage): JsonObject {
   }
 }
 
-/** Before the answer: the estimate, which clients show until they know better. */
+/** The estimate before the answer, which clients show until they know better. */
 export function estimatedUsage(input: number): JsonObject {
   return {
     input_tokens: Math.max(1, input),
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
-    // Not known yet, and clients read it here only.
+    // Not known yet, and clients only read it here.
     cache_creation: null,
     output_tokens: 1,
     output_tokens_details: null,
@@ -40,7 +40,7 @@ export function estimatedUsage(input: number): JsonObject {
   }
 }
 
-/** Of `message_delta`: the whole so far, which replaces what was said before. */
+/** In `message_delta`: the total so far, which replaces earlier numbers. */
 export function writeDeltaUsage(usage: ReplyUsage): JsonObject {
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, ...rest } =
     writeMessagesUsage(usage)

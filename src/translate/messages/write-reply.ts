@@ -26,7 +26,7 @@ export function writeMessagesReply(reply: ModelReply, context: WriteContext): Js
   }
 }
 
-/** What OpenAI's models say when they refuse is text here, under the reason that says so. */
+/** A refusal by OpenAI's models becomes text here, under the stop reason for refusals. */
 function refusalStop({ parts }: ModelReply, stop: ModelReply['stop']): ModelReply['stop'] {
   const refusals = parts.filter((part) => part.kind === 'refusal').map(({ text }) => text)
   if (refusals.length === 0 || (stop.reason !== 'done' && stop.reason !== 'refused')) return stop
@@ -43,7 +43,7 @@ function writeBlock(
     case 'text': {
       const citations = part.citations?.map(writeCitation) ?? null
       const text = part.text === '' ? [] : [{ type: 'text', text: part.text, citations }]
-      // A signature may come with a text that is empty.
+      // A signature may come with an empty text.
       return [...text, ...writeSigned(part.opaque, null, context.carriers)]
     }
     case 'refusal':
@@ -68,18 +68,18 @@ function writeBlock(
   }
 }
 
-/** The block behind a call or a text that another provider signed. */
+/** The block after a call or text that another provider signed. */
 function writeSigned(opaque: Opaque | undefined, callId: string | null, carriers: Carriers): JsonObject[] {
   const data = opaque === undefined ? null : sealSigned(opaque, callId, carriers)
   return data === null ? [] : [{ type: 'redacted_thinking', data }]
 }
 
-/** With the call that it belongs to (null: a text), since clients put thinking before calls. */
+/** Seals a signature with its call's id (null: a text), since clients move thinking before calls. */
 export function sealSigned(opaque: Opaque, callId: string | null, carriers: Carriers): string | null {
   return carriers.seal(callId === null ? opaque : { ...opaque, id: callId })
 }
 
-/** Another provider's reasoning is sealed where Anthropic's signature stands, so that the client brings it back. */
+/** Seals another provider's reasoning in place of Anthropic's signature, so that the client sends it back. */
 function writeThinking(text: string, opaque: Opaque | undefined, carriers: Carriers): JsonObject[] {
   const isRedacted = opaque?.family === 'anthropic' && opaque.form === 'redacted'
   if (isRedacted) return [{ type: 'redacted_thinking', data: opaque.value }]
@@ -87,7 +87,7 @@ function writeThinking(text: string, opaque: Opaque | undefined, carriers: Carri
   return text === '' && signature === '' ? [] : [{ type: 'thinking', thinking: text, signature }]
 }
 
-/** '' where there is nothing to carry: a signature is never made up. */
+/** '' if there is nothing to carry: a signature is never made up. */
 export function signatureOf(opaque: Opaque, carriers: Carriers): string {
   return opaque.family === 'anthropic' ? opaque.value : (carriers.seal(opaque) ?? '')
 }

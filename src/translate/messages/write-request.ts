@@ -30,7 +30,7 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
   if (messages.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   marks.finish()
   const { settings } = conversation
-  // It would fill a cache there, and answer nothing.
+  // It would only fill a cache there, without an answer.
   if (settings.maxOutput === 0) ledger.refuse(settingPath(ledger.from, 'maxOutput'), 'it gives at least one token')
   const config = { ...thinking.config, ...writeOutput(settings.output, ledger) }
   const body: JsonObject = {
@@ -79,7 +79,7 @@ function writeToolSchema({ schema, path }: Tool, strict: boolean, ledger: Ledger
   return strict ? strictAnthropicSchema(written, toolSchemaPath(ledger.from, path), ledger) : written
 }
 
-/** A schema is required, and its type is `object`. */
+/** A schema is required, and its type must be `object`. */
 function writeSchema(schema: unknown): unknown {
   if (schema === null) return { type: 'object', properties: {} }
   return typeof schema === 'object' && !('type' in schema) ? { type: 'object', ...schema } : schema
@@ -96,14 +96,14 @@ function writeSearch({ search }: Tool): JsonObject {
   }
 }
 
-/** Calls in the history need their tools, even where the client offers none any more. */
+/** Calls in the history need their tools, even if the client no longer offers any. */
 function calledTools(turns: readonly OrderedTurn[]): JsonObject[] {
   const names = new Set<string>()
   for (const { parts } of turns) for (const part of parts) if (part.kind === 'call') names.add(part.name)
   return [...names].map((name) => ({ name: toolNameFor('messages', name), input_schema: writeSchema(null) }))
 }
 
-/** An address or a telephone number is not for the provider; what stands for it still tells users apart. */
+/** Replaces an address or telephone number by a digest that still tells users apart. */
 function anonymous(endUser: string): string {
   return /@|\s|^\+?\d{7,}$/.test(endUser) || endUser.length > 256 ? mintId('user_', endUser) : endUser
 }
@@ -127,7 +127,7 @@ function writeChoice(
   if (mode === 'none') return { tool_choice: { type: 'none' } }
   const forced = mode === 'any' || toolChoice.required
   const [only = null] = forced && names.length === 1 ? names : []
-  // A choice of some of the tools cannot be said, and leaving the others out would spoil the cache.
+  // A choice of some of the tools cannot be expressed, and leaving the others out would spoil the cache.
   if (mode === 'some' && only === null && !declarations.every(({ name }) => names.includes(name))) ledger.lose(path)
   const forbidden = !facts.forcedCalls || thinking?.type === 'enabled'
   if (forced && forbidden) ledger.lose(path)

@@ -16,16 +16,16 @@ import { mintToolId, sealSigned, signatureOf } from './write-reply.ts'
 interface OpenBlock {
   part: number
   kind: 'text' | 'thinking' | 'tool_use'
-  /** Null where it is no call. */
+  /** null: the block is not a call. */
   callId: string | null
-  /** A call of a custom tool, whose text becomes the one member of an object. */
+  /** A call of a custom tool, whose text becomes the only member of an object. */
   custom: boolean
   signature: string
-  /** What another provider signed the block with: a block of its own carries it. */
+  /** What another provider signed the block with; carried by a block of its own. */
   carried: string | null
 }
 
-/** Anthropic's events: blocks strictly one after another, and none without anything in it. */
+/** Writes Anthropic's events: blocks strictly one after another, and no empty ones. */
 export class MessagesStreamWriter implements ReplyWriter {
   readonly #context: WriteContext
   readonly #sequence = new PartSequence()
@@ -43,7 +43,7 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   events(events: readonly ReplyEvent[]): string {
     const broken = events.find((event) => event.kind === 'stop' && event.stop.reason === 'broken')
-    // The call that cannot be read stays open: a block that ends is one that can be used.
+    // The broken call stays open: a client may use a block that has ended.
     if (broken !== undefined) return this.#write(broken)
     let written = ''
     for (const event of this.#sequence.order(events)) written += this.#write(event)
@@ -127,7 +127,7 @@ export class MessagesStreamWriter implements ReplyWriter {
     return this.#openBlock(part, 'thinking', { type: 'thinking', thinking: '', signature: '' })
   }
 
-  /** A signature goes out when its block ends, and once; that of a call or a text in a block of its own behind it. */
+  /** Sends a signature once, when its block ends; that of a call or text in a block of its own after it. */
   #writeOpaque(part: number, opaque: Opaque): string {
     if (this.#open?.part === part && this.#open.kind !== 'thinking') {
       this.#open.carried = sealSigned(opaque, this.#open.callId, this.#context.carriers)

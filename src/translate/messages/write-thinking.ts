@@ -11,13 +11,13 @@ export interface ThinkingPlan {
   /** Members of `output_config`. */
   config: JsonObject
   maxTokens: number
-  /** Whether thinking blocks of the history go up: models that do not think refuse them. */
+  /** Whether thinking blocks of the history are sent: models that do not think reject them. */
   keepsThinking: boolean
 }
 
 const largestKnown = 64_000
 
-/** How the model is to think, by what it understands: a budget (4.5 and older), an effort that guides it (4.6 and newer), or not at all. */
+/** How the model should think, in terms that it knows: a budget (4.5 and older), an effort (4.6 and newer), or not at all. */
 export function planThinking(
   { settings }: Conversation,
   turns: readonly OrderedTurn[],
@@ -27,7 +27,7 @@ export function planThinking(
 ): ThinkingPlan {
   const largest = target.maxOutput ?? facts.maxOutput ?? largestKnown
   const capped = Math.min(largest, target.outputCap ?? largest)
-  // More than the model gives is refused.
+  // More than the model's maximum is rejected.
   const most = target.maxOutput ?? Number.POSITIVE_INFINITY
   const asked = settings.maxOutput
   if (asked !== null && asked > most) ledger.lose(settingPath(ledger.from, 'maxOutput'))
@@ -47,7 +47,7 @@ export function planThinking(
   }
   if (isOff) return { ...plan, ...writeDisabled(wanted, facts, ledger) }
   if (facts.reasoning.control === 'adaptive') return { ...plan, ...writeAdaptive(wanted, facts, ledger) }
-  // With a budget, a turn that called tools must begin with its signed thinking, or the provider refuses it.
+  // With a budget, a turn that called tools must begin with its signed thinking, or the provider rejects it.
   if (beginsUnsigned(turns)) {
     ledger.lose(wanted.path)
     return plan
@@ -72,8 +72,8 @@ function writeAdaptive(wanted: ReasoningSettings, facts: ModelFacts, ledger: Led
 }
 
 /**
- * The budget is a part of the limit: without one of the client's the limit makes room for it, else the budget shrinks, and leaves a quarter
- * for the answer.
+ * The budget is part of the output limit: if the client set no limit, the limit is raised for it; otherwise the budget shrinks, and leaves
+ * a quarter for the answer.
  */
 function writeBudget(
   wanted: ReasoningSettings,

@@ -47,13 +47,13 @@ export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting)
   return [beginning, ...messages]
 }
 
-/** A system message before which nothing is left: the conversation must begin with the user. */
+/** A system message at the very beginning: the conversation must begin with the user. */
 function saidByUser(turn: OrderedTurn, ledger: Ledger): OrderedTurn {
   ledger.lose(turn.path)
   return { ...turn, role: 'user', parts: turn.parts.map((part) => (part.kind === 'text' ? asUserText(part) : part)) }
 }
 
-/** Of one part, as most turns are, without a list in between: a long chat has thousands of them. */
+/** Without an intermediate list for turns of one part, as most are: a long chat has thousands. */
 function writeBlocks({ role, parts }: OrderedTurn, writing: BlockWriting): JsonObject[] {
   const only = parts.length === 1 ? parts[0] : undefined
   if (only === undefined) return parts.map((part) => writeBlock(part, role, writing)).filter((block) => block !== null)
@@ -61,7 +61,7 @@ function writeBlocks({ role, parts }: OrderedTurn, writing: BlockWriting): JsonO
   return block === null ? [] : [block]
 }
 
-/** The text that the model is to continue may not end in white space. */
+/** The text that the model should continue must not end in white space. */
 function trimEnd(content: JsonObject[]): void {
   const last = content.at(-1)
   if (typeof last?.text === 'string') Object.assign(last, { text: last.text.trimEnd() })
@@ -94,7 +94,7 @@ function writeBlock(
   }
 }
 
-/** Only what Anthropic has signed, as it was: anything else would be taken for the model's own. */
+/** Only thinking that Anthropic signed, unchanged: the model would take anything else for its own. */
 function writeThinking(
   { text, opaque, path }: ReasoningPart,
   { ledger, keepsThinking }: BlockWriting,
@@ -169,7 +169,7 @@ function writeMedia(part: MediaPart | TextPart, { ledger, marks }: BlockWriting)
 
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-/** A file of text in base64. Null: it is none. */
+/** A text file in base64. Null: it is none. */
 function textOf(type: string, data: string): string | null {
   return /^text\/|^application\/(?:json|xml|x-yaml|yaml)/.test(type) ? decodeText(data) : null
 }

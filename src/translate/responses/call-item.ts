@@ -6,11 +6,11 @@ import type { EmitEvent, ItemPlace } from './message-item.ts'
 interface CallHead {
   id: string
   name: string
-  /** Of the tool, where the client keeps it in one. */
+  /** The tool's namespace, if the client keeps it in one. */
   namespace?: string
-  /** How the client knows the tool. */
+  /** Whether the client knows it as a custom tool. */
   custom: boolean
-  /** The provider knows it as a function, so that its text stands in JSON. */
+  /** The provider knows the tool as a function, so its text is inside JSON. */
   wrapped: boolean
 }
 
@@ -59,7 +59,7 @@ export class CallItem {
     this.#emit(`response.${kind}.delta`, { ...this.#place, delta })
   }
 
-  /** Arguments that broke off. */
+  /** Whether the arguments are complete. */
   get #isComplete(): boolean {
     return this.#head.custom || areArguments(this.#text)
   }

@@ -2,7 +2,7 @@ import { asArray, asObject, asString, type JsonObject } from '../../core/json-va
 import type { Citation } from '../conversation.ts'
 import { countOf } from '../json.ts'
 
-/** `base`: where the text begins within the whole answer, which a citation's offsets count from. */
+/** `base`: the text's position in the whole answer, from which a citation's offsets count. */
 export function readCitations(annotations: unknown, base: number): Citation[] {
   return asArray(annotations).flatMap((value) => {
     const citation = readCitation(asObject(value), base)
@@ -10,7 +10,7 @@ export function readCitations(annotations: unknown, base: number): Citation[] {
   })
 }
 
-/** Kinds of annotations that no other format has: files of the provider's own. */
+/** Kinds of annotations that no other format has, such as the provider's own files. */
 export function foreignAnnotations(annotations: unknown): string[] {
   return asArray(annotations).flatMap((value) => {
     const type = asObject(value)?.type
@@ -18,7 +18,7 @@ export function foreignAnnotations(annotations: unknown): string[] {
   })
 }
 
-/** Null for what is no citation of a page. */
+/** Null: the annotation does not cite a page. */
 export function readCitation(annotation: JsonObject | null, base: number): Citation | null {
   if (annotation?.type !== 'url_citation') return null
   const [start, end] = [countOf(annotation.start_index), countOf(annotation.end_index)]
@@ -31,7 +31,7 @@ export function readCitation(annotation: JsonObject | null, base: number): Citat
   }
 }
 
-/** The span of a citation that has none is its whole text. */
+/** A citation without a span covers its whole text. */
 export function writeCitation({ url, title, start, end }: Citation, base: number, length: number): JsonObject {
   const within = (offset: number | null, otherwise: number) =>
     offset === null ? otherwise : Math.min(Math.max(0, offset - base), length)

@@ -16,7 +16,7 @@ import { storedElsewhere } from '../media-type.ts'
 const sameInChat = (row: FieldRow): FieldRow => ({ ...row, to: { ...row.to, chat: 'kept' } })
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
-/** The client runs it; what it looks like is only said to OpenAI's models. */
+/** The client runs it; only OpenAI's models know its definition. */
 const own = (what: string) => refused(`${what} is known to OpenAI's models only; declare a function for it`)
 const state = refused('it refers to what another provider has stored; send the whole conversation')
 const storedFile: FieldRow = {
@@ -25,7 +25,7 @@ const storedFile: FieldRow = {
   why: storedElsewhere,
 }
 
-/** Members of the content of messages, and of what tools give back. */
+/** Members of the content of messages and tool results. */
 const content = {
   type: mapped,
   text: mapped,
@@ -45,7 +45,7 @@ const content = {
   logprobs: ignored,
 } as const satisfies FieldTable
 
-/** Functions, and tools with a text: they may stand in a namespace. */
+/** Functions and custom tools, which may be in a namespace. */
 const callable = {
   type: mapped,
   name: mapped,
@@ -125,8 +125,8 @@ export const responsesFields = {
   'input:item_reference': state,
   'input:compaction': refused('only OpenAI can read a compacted conversation'),
   'input:compaction_trigger': refused('only OpenAI compacts conversations'),
-  'input:configuration_update': refused('settings cannot change in the midst of a conversation'),
-  // They are known from the beginning.
+  'input:configuration_update': refused('settings cannot change in the middle of a conversation'),
+  // Elsewhere these tools are available from the beginning.
   'input.tools': { otherwise: 'approximated' },
   ...below('input.tools', tool),
   'input.tools.tools': inNamespace,
@@ -148,7 +148,7 @@ export const responsesFields = {
   'input:unknown': refused('this kind of item is unknown'),
   instructions: mapped,
   max_output_tokens: mapped,
-  // Only hosted tools are counted, and of these only a search is translated.
+  // The limit counts hosted tools only, and of those only search is translated.
   max_tool_calls: { otherwise: 'refused', to: { messages: 'mapped' }, why: 'it does not limit how often it searches' },
   metadata: { otherwise: 'dropped', harmless: [{}] },
   model: mapped,
@@ -181,7 +181,7 @@ export const responsesFields = {
     name: sameInChat(ignored),
     description: sameInChat(dropped),
     schema: mapped,
-    // The others always hold the model to the schema.
+    // The other formats always make the model follow the schema.
     strict: sameInChat(ignored),
   }),
   'text.verbosity': { otherwise: 'dropped', to: { chat: 'kept' }, harmless: ['medium'] },

@@ -11,10 +11,7 @@ import { clientName } from './namespaces.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 import type { ResponseIds } from './response-ids.ts'
 
-/**
- * Makes the items of an answer from its events, which come part by part. A message stays open for the texts that follow; everything else
- * ends with its part.
- */
+/** Builds the items of an answer from its events. A message stays open for the texts that follow; every other item ends with its part. */
 export class ItemWriter {
   readonly #context: WriteContext
   readonly #ids: ResponseIds
@@ -24,9 +21,9 @@ export class ItemWriter {
   readonly #output: JsonObject[] = []
   #open: MessageItem | ReasoningItem | CallItem | null = null
   #opaque: Opaque | null = null
-  /** Of whole parts, whose text is known when they end: Anthropic may say them before it. */
+  /** For whole parts, whose text is only known at their end: Anthropic may send the citations before. */
   readonly #citations: { part: number; citation: Citation }[] = []
-  /** How much text the answer has so far. */
+  /** The length of the answer's text so far. */
   #texts = 0
   #refused = false
 
@@ -75,10 +72,10 @@ export class ItemWriter {
     }
   }
 
-  /** All items of an answer that ended. A refusal without words gets some: a client must be able to tell it from an empty answer. */
+  /** All items of a finished answer. A refusal without text gets one, so that a client can tell it from an empty answer. */
   end({ reason, explanation }: Stop): readonly JsonObject[] {
     if (reason === 'refused' && !this.#refused) this.#say('refusal', -1, explanation ?? 'The model refused to answer.')
-    // What a filter says of a prompt that it did not let through.
+    // A filter's explanation for a prompt that it blocked.
     const isEmpty = this.#output.length === 0 && this.#open === null
     if (reason === 'filtered' && isEmpty) this.#say('refusal', -1, explanation ?? '')
     this.#close(reason === 'length' || reason === 'context' || reason === 'filtered')
@@ -121,7 +118,7 @@ export class ItemWriter {
       if (opaque?.form === 'thought') this.#close()
     } else if (item !== null) this.#close()
     this.#opaque = null
-    // Nothing to show: redacted or encrypted reasoning is a part of its own.
+    // Redacted or encrypted reasoning has nothing to show, and is a part of its own.
     if (opaque !== null && !(item instanceof ReasoningItem))
       this.#carry(opaque, item instanceof CallItem ? item.id : null)
   }
@@ -131,8 +128,8 @@ export class ItemWriter {
   }
 
   /**
-   * An item that only carries. Signatures of calls and texts have no place for it here: the item stands after what it belongs to, and says
-   * to which call.
+   * Adds an item that only carries a signature. Signatures of calls and texts have no other place here: the item follows what it belongs
+   * to, and names the call.
    */
   #carry({ id, ...opaque }: Opaque, callId: string | null): void {
     const owner = opaque.form === 'thought' ? callId : (id ?? null)

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { Citation, TokenLogprob } from '../conversation.ts'
 import { writeCitation } from './citations.ts'
 
-/** Takes an event of the stream, without its sequence number. */
+/** Emits an event of the stream, without its sequence number. */
 export type EmitEvent = (type: string, members: JsonObject) => void
 
-/** Where an item stands in the answer. */
+/** An item's place in the answer. */
 export interface ItemPlace {
   item_id: string
   output_index: number
@@ -17,24 +17,24 @@ interface OpenContent {
   kind: ContentKind
   part: number
   text: string
-  /** How much text the answer has before it. */
+  /** The length of the answer's text before it. */
   base: number
   annotations: JsonObject[]
   logprobs: TokenLogprob[]
 }
 
-/** A piece of a content. */
+/** A piece of content. */
 interface SaidText {
   kind: ContentKind
   part: number
   text: string
-  /** Of the tokens of the piece; none where the client did not ask for them. */
+  /** Probabilities of the piece's tokens; empty unless the client asked for them. */
   logprobs: readonly TokenLogprob[]
 }
 
 export const noLogprobs: readonly TokenLogprob[] = []
 
-/** A message of the answer. Texts that follow each other are parts of one. */
+/** A message of the answer. Consecutive texts are parts of one message. */
 export class MessageItem {
   readonly #place: ItemPlace
   readonly #emit: EmitEvent

@@ -1,12 +1,12 @@
 import type { Conversation, Tool } from '../conversation.ts'
 import { findTool } from '../ids.ts'
 
-/** Where there are no namespaces a tool has the name of both, as Codex itself names the tools of MCP servers. */
+/** For formats without namespaces a tool's name combines both, as in Codex's own names for tools of MCP servers. */
 export function nameWithin(namespace: string, name: string): string {
   return namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`
 }
 
-/** What a namespace is for stands with the first of its tools. */
+/** The description of a namespace goes to the first of its tools. */
 export function putWithin(tools: readonly Tool[], namespace: string, description: string | null): Tool[] {
   return tools.map((tool, index) => ({
     ...tool,

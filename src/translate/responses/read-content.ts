@@ -4,12 +4,12 @@ import { readDataUrl } from '../data-url.ts'
 import { typeForName } from '../file-name.ts'
 import { readCitations } from './citations.ts'
 
-/** Reports an object as a whole, by the row of the table that names its kind. */
+/** Reports an object as a whole, by the row of the table for its kind. */
 export type SkipObject = (object: JsonObject, field: string, path: string) => void
 
 type MessageContent = TextPart | RefusalPart | MediaPart
 
-/** A message's content. A text alone has the path of its message's member. */
+/** A message's content. A plain string has the path of its message's member. */
 export function readContent(content: unknown, path: string, skip: SkipObject): MessageContent[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content, path }]
   return asArray(content).flatMap((value, index) => {
@@ -19,7 +19,7 @@ export function readContent(content: unknown, path: string, skip: SkipObject): M
   })
 }
 
-/** What a tool gave back. */
+/** The output of a tool. */
 export function readOutputParts(output: unknown, path: string, skip: SkipObject): (TextPart | MediaPart)[] {
   return readContent(output, path, skip).map((part) =>
     part.kind === 'refusal' ? { kind: 'text', text: part.text, path: part.path } : part,

@@ -15,7 +15,7 @@ const roles: Readonly<Record<string, ConversationTurn['role']>> = {
   developer: 'system',
 }
 
-/** Calls of hosted tools: their text is in the messages, and nothing is expected of the client. */
+/** Calls of hosted tools: their text is in the messages, and the client does not answer them. */
 const hostedCalls = new Set([
   'web_search_call',
   'file_search_call',
@@ -25,19 +25,19 @@ const hostedCalls = new Set([
   'mcp_call',
 ])
 
-/** What one item becomes: a part of a turn. Null: nothing. */
+/** What one item becomes: parts of a turn. Null: nothing. */
 interface ReadItem {
   role: ConversationTurn['role']
   parts: Part[]
 }
 
-/** Items that follow each other in one role are one turn: an assistant's reasoning, text and calls belong together. */
+/** Consecutive items of one role become one turn: an assistant's reasoning, text and calls belong together. */
 export function readInput(input: unknown, context: ReadContext, skip: SkipObject): ConversationTurn[] {
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ kind: 'text', text: input, path: 'input' }], path: 'input' }]
   const turns: { role: ConversationTurn['role']; parts: Part[]; path: string; plain?: PlainTurns }[] = []
   const last: { role: ConversationTurn['role'] | null; parts: Part[] } = { role: null, parts: [] }
-  // It passes holes.
+  // `forEach` skips holes.
   asArray(input).forEach((value, index) => {
     const path = `input[${index}]`
     if (value instanceof PlainTurns) {
@@ -46,10 +46,10 @@ export function readInput(input: unknown, context: ReadContext, skip: SkipObject
       return
     }
     const item = asObject(value)
-    if (item === null) throw new RequestError(path, 'is no object')
+    if (item === null) throw new RequestError(path, 'is not an object')
     const read = readItem(item, path, context, skip)
     if (read === null) return
-    // Messages of users and systems stay apart, as the client sent them.
+    // Messages of users and systems stay separate, as the client sent them.
     const joins = read.role === last.role && (read.role === 'assistant' || read.role === 'tool')
     // One by one: a list that is spread must fit on the stack.
     if (joins) for (const part of read.parts) last.parts.push(part)
@@ -67,7 +67,7 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
   switch (type) {
     case 'message': {
       const role = ownValue(roles, asString(item.role))
-      if (role === undefined) throw new RequestError(`${path}.role`, 'is none of the known roles')
+      if (role === undefined) throw new RequestError(`${path}.role`, 'is not a known role')
       return { role, parts: readContent(item.content, `${path}.content`, skip) }
     }
     case 'function_call':
@@ -79,7 +79,7 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
     case 'reasoning':
       return { role: 'assistant', parts: [readReasoningItem(item, path, context)] }
     case 'additional_tools':
-      // Read with the tools.
+      // Read together with the tools.
       return null
     default:
       if (hostedCalls.has(type)) {

@@ -49,19 +49,19 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
 const readOfResponse = new Set(
   (
     'id object created_at completed_at status error incomplete_details output output_text usage tool_usage ' +
-    // Who pays, how the cache did, and what other servers say of the way that it took.
+    // Billing, the state of the cache, and what other servers say about how they served the request.
     'billing prompt_cache_diagnostics frequency_penalty presence_penalty min_p top_k content_filters'
   ).split(' '),
 )
-/** Added by OpenAI's SDKs, which some servers are made with. */
+/** Added by OpenAI's SDKs, on which some servers are built. */
 const parsed = new Set(['parsed', 'parsed_arguments'])
 
-/** Members that requests do not have in the same place: much of an answer repeats its request, and items are sent back. */
+/** Members that requests do not have in the same place: an answer repeats much of its request, and its items are sent back. */
 function lostBeyond(prefix: string, object: JsonObject | null, read: ReadonlySet<string>): string[] {
   return lostMembers(object, read).filter((name) => !Object.hasOwn(responsesFields, `${prefix}${name}`))
 }
 
-/** What no other format has a place for. */
+/** Members that no other format has a place for. */
 export function lostOfResponse(response: JsonObject): readonly string[] {
   return [
     ...lostBeyond('', { ...response, moderation: null }, readOfResponse),
@@ -101,7 +101,7 @@ function failed(body: JsonObject): Fault {
   )
 }
 
-/** `base`: how much text the answer has before the item. Null: a kind of item that cannot be carried. */
+/** `base`: the length of the answer's text before the item. Null: a kind of item that cannot be translated. */
 export function readOutputItem(item: JsonObject, path: string, base: number): OutputPart[] | null {
   switch (item.type) {
     case 'message':
@@ -163,7 +163,7 @@ export function readEncrypted(item: JsonObject): Opaque | null {
   return value === null ? null : { family: 'openai', form: 'encrypted', value, ...(id !== null && { id }) }
 }
 
-/** Why an answer ended. `parts`: what it is known to hold. */
+/** Why an answer ended. `parts`: its known parts. */
 export function readStop(response: JsonObject, parts: readonly { kind: string }[]): Stop {
   const plain = { sequence: null, explanation: null }
   const has = (kind: string) => parts.some((part) => part.kind === kind)

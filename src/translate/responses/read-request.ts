@@ -50,7 +50,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
       ...(asText(body.safety_identifier) === null && { safety_identifier: 'user' }),
       ...(asText(asObject(body.reasoning)?.summary) === null && { 'reasoning.summary': 'reasoning.generate_summary' }),
     },
-    // Only hosted tools are counted: without a search there is nothing to count.
+    // The limit counts hosted tools only: without a search it has no effect.
     seen: tools.some(({ kind }) => kind === 'search') ? found : found.filter(({ field }) => field !== 'max_tool_calls'),
   }
 }
@@ -61,7 +61,7 @@ function readInstructions(value: unknown): ConversationTurn[] {
   return [{ role: 'system', parts: [{ kind: 'text', text, path: 'instructions' }], path: 'instructions' }]
 }
 
-/** What an answer is asked to hold besides: each has a row of its own, since some are data that the client waits for. */
+/** What the answer should include. Each value has a row of its own, since some are data that the client waits for. */
 function readIncludes(value: unknown): SeenField[] {
   return asArray(value).flatMap((name, index) =>
     typeof name === 'string' && name !== 'reasoning.encrypted_content'
@@ -99,7 +99,7 @@ function readOutput(format: JsonObject | null): OutputFormat | null {
   const path = 'text.format'
   if (format === null || format.type === 'text') return null
   if (format.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
-  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is none of the known types')
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is not a known type')
   const strict = typeof format.strict === 'boolean' ? format.strict : null
   const { name, description, schema = null } = format
   const described = typeof description === 'string' ? { description } : {}
@@ -117,7 +117,7 @@ function readReasoning(body: JsonObject): ReasoningSettings | null {
   const encrypted = asArray(body.include).includes('reasoning.encrypted_content')
   if (reasoning === null && !encrypted) return null
   const { effort = null, summary, generate_summary } = reasoning ?? {}
-  if (effort !== null && !isEffort(effort)) throw new RequestError('reasoning.effort', 'is none of the known efforts')
+  if (effort !== null && !isEffort(effort)) throw new RequestError('reasoning.effort', 'is not a known effort')
   return {
     path: 'reasoning',
     effort,

@@ -22,21 +22,23 @@ interface StreamedPart {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   /** How much of it has been read. */
   length: number
-  /** Of a function's call: its arguments so far; null: there are none to check. */
+  /** For a function's call: its arguments so far; null: there is nothing to check. */
   arguments: string | null
-  /** Of a text: how much text the answer had before it. */
+  /** For a text: the length of the answer's text before it. */
   base: number
   ended: boolean
-  /** Of reasoning: which summary was read last. */
+  /** For reasoning: the summary that was read last. */
   summary: number
 }
 
-/** Source: wire/streaming.md, section 2. Servers with OpenAI's API leave events out: what only the done events hold is read from these. */
+/**
+ * Servers with OpenAI's API leave events out: what only the done events contain is read from those. Source: wire/streaming.md, section 2.
+ */
 export class ResponsesStreamReader implements ReplyReader {
   readonly #parts = new Map<string, StreamedPart>()
   #texts = 0
   #started = false
-  /** A call came whose arguments are no JSON object. */
+  /** A call came whose arguments are not a JSON object. */
   #isBroken = false
   #isComment = false
   #out: ReplyEvent[] = []
@@ -122,7 +124,7 @@ export class ResponsesStreamReader implements ReplyReader {
 
   #added({ item: value, output_index }: JsonObject): void {
     const item = asObject(value) ?? {}
-    // One that is said twice is one.
+    // A call that is announced twice is one call.
     if (!isCall(item) || this.#parts.has(`${output_index}`)) return
     const custom = item.type === 'custom_tool_call'
     const part = this.#part(`${output_index}`, 'call')
@@ -180,13 +182,13 @@ export class ResponsesStreamReader implements ReplyReader {
     this.#out.push({ kind: 'part-end', part: part.number })
   }
 
-  /** One that cannot be read stays open: a call that ends is one that can be made. */
+  /** An unreadable call stays open: a client may make a call that has ended. */
   #endCall(key: string, text: string | null): void {
     if (text !== null && !areArguments(text)) this.#isBroken = true
     else this.#end(key)
   }
 
-  /** An item is complete: reads what no event has said about it. */
+  /** An item is complete: reads what no earlier event has said. */
   #done({ item: value, output_index }: JsonObject): void {
     const item = asObject(value) ?? {}
     this.#isComment = isOpenComment(item, this.#isComment)
@@ -244,9 +246,9 @@ export class ResponsesStreamReader implements ReplyReader {
 
   #stop(response: JsonObject): void {
     this.#start(response)
-    // A server that sends nothing but the beginning and the end, or no events for calls.
+    // A server that sends only the beginning and the end, or no events for calls.
     const isSilent = this.#parts.size === 0
-    // By no id: vLLM's end names each call by another id than its events did.
+    // Not matched by id: vLLM's final event has other ids for calls than the events before.
     const hasCalls = [...this.#parts.values()].some(({ kind }) => kind === 'call')
     for (const [at, value] of asArray(response.output).entries()) {
       const item = asObject(value) ?? {}
@@ -262,7 +264,7 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 }
 
-/** Events that say once more, or begin, what others bring (vLLM: `reasoning_part`), and how much of an account is used. */
+/** Events that repeat or announce others (vLLM: `reasoning_part`), and those about an account's limits. */
 const saidAgain =
   /^(?:codex\.rate_limits|response\.(?:queued|done|content_part\.added|reasoning_(?:summary_)?part\.(?:added|done)|(?:output_text|refusal|reasoning_summary_text|reasoning_text|function_call_arguments|custom_tool_call_input)\.done)|keepalive|ping|)$/
 

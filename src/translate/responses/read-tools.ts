@@ -9,8 +9,8 @@ import type { SkipObject } from './read-content.ts'
 const searches = new Set(['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11'])
 
 /**
- * Tools that are added in the midst of the conversation (Codex does that) are tools from its beginning elsewhere. Of two with one name the
- * later one counts.
+ * Tools that are added during the conversation, as Codex does, are available from its beginning elsewhere. Of two with one name the later
+ * one counts.
  */
 export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
   const maxUses = countOf(body.max_tool_calls)
@@ -51,7 +51,7 @@ function readToolList(list: unknown, base: string, maxUses: number | null, skip:
   })
 }
 
-/** `max_tool_calls` bounds calls of hosted tools; search is the only one that is translated. */
+/** `max_tool_calls` limits calls of hosted tools; search is the only one that is translated. */
 function readSearch(tool: JsonObject, maxUses: number | null): SearchOptions {
   const allowed = asArray(asObject(tool.filters)?.allowed_domains).filter((domain) => typeof domain === 'string')
   return {
@@ -69,7 +69,7 @@ export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | n
   if (value === 'auto' || value === 'none') return { ...plain, mode: value }
   if (value === 'required') return { ...plain, mode: 'any', required: true }
   const choice = asObject(value)
-  if (typeof value === 'string') throw new RequestError(path, 'is none of the known choices')
+  if (typeof value === 'string') throw new RequestError(path, 'is not a known choice')
   if (choice === null) return null
   if (choice.type === 'function' || choice.type === 'custom') {
     return { path, mode: 'any', names: [asString(choice.name)], required: true }
@@ -78,7 +78,7 @@ export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | n
   if (choice.type === 'allowed_tools') {
     const tools = asArray(choice.tools).map(asObject)
     const names = tools.flatMap((tool) => asText(tool?.name) ?? [])
-    // Hosted tools have no names; a choice of these alone could not be told from a choice of nothing.
+    // Hosted tools have no names, so a choice of only those would look like a choice of nothing.
     if (names.length === tools.length) return { path, mode: 'some', names, required: choice.mode === 'required' }
   }
   skip(choice, 'tool_choice:hosted', `${path}.type`)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { EmitEvent, ItemPlace } from './message-item.ts'
 
-/** Reasoning: what may be shown as its one summary, what only a provider can read sealed in `encrypted_content`. */
+/** Reasoning: the visible text as its only summary, and what only a provider can read sealed in `encrypted_content`. */
 export class ReasoningItem {
   readonly #place: ItemPlace
   readonly #emit: EmitEvent

@@ -8,7 +8,7 @@ import { servedTier } from '../served-tier.ts'
 import { ResponseIds } from './response-ids.ts'
 import { writeTool, writeToolChoice } from './write-tools.ts'
 
-/** The response around the items: what a client asked for is repeated in it, as OpenAI does. */
+/** The response around the items. Like OpenAI's, it repeats what the client asked for. */
 export class ResponseShell {
   readonly ids: ResponseIds
   readonly #created: number
@@ -28,7 +28,7 @@ export class ResponseShell {
 
   end(output: readonly JsonObject[], { reason }: Stop, usage: ReplyUsage | null): JsonObject {
     if (reason === 'broken') return this.fail(output, brokenAnswer, usage)
-    // A call that a refusal cut in two is not one to be made.
+    // A call that a refusal cut off must not be made.
     const isCut = reason === 'refused' && output.some(({ status }) => status === 'incomplete')
     const incomplete = incompleteReason(isCut ? 'filtered' : reason)
     if (incomplete !== null)
@@ -84,7 +84,7 @@ function repeat(conversation: Conversation, model: string, kept: KeptState | nul
       effort: settings.reasoning?.effort ?? null,
       summary: settings.reasoning?.visible === true ? 'auto' : null,
     },
-    // An id that a client wrongly believed to be stored would break its next request.
+    // A client that believed an unstored id to be stored would get an error for its next request.
     store: kept !== null,
     temperature: settings.temperature,
     text: {

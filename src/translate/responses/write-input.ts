@@ -100,7 +100,7 @@ class InputWriter {
   }
 
   #reasoning({ text, opaque, path }: ReasoningPart): void {
-    // Reasoning that OpenAI did not encrypt itself is refused there, and is no text of an answer either.
+    // OpenAI rejects reasoning that it did not encrypt itself, and it must not become a text of an answer.
     if (opaque?.form !== 'encrypted') {
       this.#ledger.lose(path)
       return
@@ -128,7 +128,7 @@ class InputWriter {
     this.#items.push({ type: 'function_call', call_id, name, arguments: text })
   }
 
-  /** Of another provider: one loss says it for all calls. */
+  /** From another provider: one loss covers all calls. */
   #loseSignature({ form }: Opaque, path: string): void {
     if (!this.#signed && form !== 'encrypted') this.#ledger.lose(path)
     this.#signed = true
@@ -140,7 +140,7 @@ class InputWriter {
     return { type, call_id: callIdFor('responses', part.callId), output: this.#output(part) }
   }
 
-  /** There is no flag for a failure, so that the text says it. */
+  /** There is no flag for a failure, so the text says it. */
   #output(result: NamedResult): string | JsonObject[] {
     const { failed } = result
     const parts = this.#markedParts(result)
@@ -153,7 +153,7 @@ class InputWriter {
     return failed ? [{ type: 'input_text', text: prefix.trimEnd() }, ...content] : content
   }
 
-  /** The mark of a result stands on the last of what is in it. */
+  /** A result's mark moves to its last content part. */
   #markedParts(result: NamedResult): NamedResult['parts'] {
     const { parts, cacheMark } = result
     const last = parts.at(-1)
@@ -199,7 +199,7 @@ class InputWriter {
     }
   }
 
-  /** Chat's files lie where those of Responses do. */
+  /** Files of chat are not stored where those of Responses are. */
   #stored(path: string, id: string): JsonObject {
     if (this.#ledger.from !== 'chat') this.#ledger.refuse(path, storedElsewhere)
     return { file_id: id }
@@ -212,7 +212,7 @@ class InputWriter {
       this.#loseMark(part)
       return {}
     }
-    // OpenAI has two lives only: the next longer one.
+    // OpenAI only has two lifetimes: the next longer one is used.
     return {
       prompt_cache_breakpoint: { mode: 'explicit', ttl: cacheMark === '1h' || cacheMark === '12h' ? '12h' : '30m' },
     }
@@ -223,7 +223,7 @@ class InputWriter {
   }
 }
 
-/** A file must have a name; the same file always has the same. */
+/** A file must have a name; the same file always gets the same. */
 function nameOf(path: string): string {
   return `file-${path.replace(/\W+/g, '-').replace(/-$/, '')}`
 }

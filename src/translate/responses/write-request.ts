@@ -18,7 +18,7 @@ import { orderTurns } from '../turns.ts'
 import { writeInput } from './write-input.ts'
 import { writeToolChoice, writeTools } from './write-tools.ts'
 
-/** Nothing is stored at the provider: each request brings the whole conversation. */
+/** Nothing is stored at the provider: each request contains the whole conversation. */
 export function writeResponsesRequest(
   conversation: Conversation,
   target: TranslationTarget,
@@ -28,7 +28,7 @@ export function writeResponsesRequest(
   const { settings, tools, parallelCalls } = conversation
   const facts = modelFacts(target.model)
   if (settings.stop.length > 0) {
-    ledger.refuse(settingPath(ledger.from, 'stop'), 'without its stop sequences the answer would go on')
+    ledger.refuse(settingPath(ledger.from, 'stop'), 'without its stop sequences the answer would continue')
   }
   const effort = writeEffort(settings.reasoning, facts, ledger)
   const search = tools.find(({ kind }) => kind === 'search')?.search
@@ -48,17 +48,17 @@ export function writeResponsesRequest(
     ...writeText(settings, target, ledger),
     ...writeIdentity(settings, target),
     ...writeTier(settings.serviceTier, ledger),
-    // Left out, it is true there. Only chat means the same by it.
+    // The default is true there. Only chat's member means the same.
     store: ledger.from === 'chat' && settings.store === true,
     ...(target.streamed && { stream: true }),
   }
   return ledger.refused ?? body
 }
 
-/** OpenAI refuses less in responses, and clients that only want to know whether a model is there ask for one token. */
+/** OpenAI rejects less in Responses, and clients that only test a model ask for one token. */
 const leastOutput = 16
 
-/** The policy's cap holds whatever the client asked for. */
+/** The policy's cap applies whatever the client asked for. */
 function writeLimit(
   asked: number | null,
   { maxOutput, outputCap, compatible }: TranslationTarget,
@@ -79,7 +79,7 @@ function writeSampling(
   ledger: Ledger,
 ): JsonObject {
   const { temperature, topP } = settings
-  // Models that reason accept these only while they do not.
+  // Models that reason accept these only while they do not reason.
   if (facts.sampling === 'none' && effort !== 'none') {
     if (temperature !== null) ledger.lose(settingPath(ledger.from, 'temperature'))
     if (topP !== null) ledger.lose(settingPath(ledger.from, 'topP'))
@@ -97,7 +97,7 @@ function writeEffort(asked: ReasoningSettings | null, { reasoning }: ModelFacts,
     return null
   }
   const known = nearestEffort(wanted, reasoning.efforts)
-  // A model that does not reason does without; one that no table names may know more than is known of it.
+  // A model that does not reason ignores it; one that no table lists may have more features than are known.
   if (known === null) {
     if (wanted !== 'none') ledger.lose(asked.path)
     return null
@@ -123,7 +123,7 @@ function writeIncluded(
 ): JsonObject {
   const logprobs = asked === null || refusesLogprobs(asked, target, ledger) ? null : asked
   const include = [
-    // The one way to go on with it when nothing is stored.
+    // The only way to continue if nothing is stored.
     ...(facts.reasoning.control === 'none' ? [] : ['reasoning.encrypted_content']),
     ...(logprobs === null ? [] : ['message.output_text.logprobs']),
   ]
@@ -166,7 +166,7 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
 function writeTier(tier: string | null, ledger: Ledger): JsonObject {
   if (tier === null) return {}
-  // Anthropic's have other meanings.
+  // Anthropic's values have other meanings.
   if (ledger.from !== 'messages' && tiers.has(tier)) return { service_tier: tier }
   if (tier !== 'auto' && tier !== 'default') ledger.lose(settingPath(ledger.from, 'serviceTier'))
   return {}

@@ -38,7 +38,7 @@ export class ResponsesStreamWriter implements ReplyWriter {
     return this.#take()
   }
 
-  /** The response keeps its id, and the numbers go on. */
+  /** The response keeps its id, and sequence numbers continue. */
   error(error: ReplyError): string {
     const { shell, items } = this.#begin()
     this.#emit('response.failed', { response: shell.fail(items.output, error, this.#context.usage()) })

@@ -9,7 +9,7 @@ import { functionSchema, isStrictTool } from '../schema/openai.ts'
 import { forcesSearch, isSearch } from '../search-choice.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 
-/** Servers that are not OpenAI's own know functions only. */
+/** Servers other than OpenAI's own know only functions. */
 export function writeTools(tools: readonly Tool[], { compatible }: TranslationTarget, ledger: Ledger): JsonObject[] {
   return tools.flatMap((tool) => {
     if (tool.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, tool.path))
@@ -36,7 +36,7 @@ export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null 
         type: 'function',
         ...described,
         parameters: (ledger === null ? tool.schema : functionSchema(tool.schema)) ?? { type: 'object', properties: {} },
-        // Always written: where it is left out, Responses tries to be strict, and then fills arguments that are optional.
+        // Always written: the default tries to be strict, and then fills in optional arguments.
         strict: ledger === null ? (tool.strict ?? true) : isStrictTool(tool, ledger),
       }
     case 'custom':
@@ -70,7 +70,7 @@ const blankSearch: SearchOptions = {
   location: null,
 }
 
-/** A choice without tools is refused by every provider. */
+/** Every provider rejects a choice without tools. */
 export function writeToolChoice(
   choice: ToolChoice | null,
   tools: readonly Tool[],
@@ -79,7 +79,7 @@ export function writeToolChoice(
 ): JsonObject {
   if (choice === null || tools.length === 0) return {}
   const { mode, names, required, path } = choice
-  // Among others the search cannot be forced for certain.
+  // With other tools present, a search cannot be forced reliably.
   if (forcesSearch({ tools, toolChoice: choice })) {
     if (!tools.every(isSearch)) ledger?.lose(path)
     return { tool_choice: tools.every(isSearch) ? 'required' : 'auto' }

@@ -3,18 +3,18 @@ import type { Ledger } from '../ledger.ts'
 import { deepest } from './references.ts'
 import { pathBelow } from './schema-paths.ts'
 
-/** Keywords that Anthropic's strict schemas may hold as they are. Source: wire/translate.md, section 5. */
+/** Keywords that Anthropic's strict schemas may contain unchanged. Source: wire/translate.md, section 5. */
 const kept = new Set(['type', 'title', 'description', 'enum', 'const', 'required', 'default', '$ref'])
-/** These hold schemas by name, and these hold lists of them. */
+/** The first contain schemas by name, the second lists of schemas. */
 const named = new Set(['properties', '$defs', 'definitions'])
 const listed = new Set(['anyOf', 'allOf'])
-/** Says nothing about the answer. */
+/** Keywords that say nothing about the answer. */
 const silent = new Set(['$schema', '$id', '$comment', 'examples'])
 const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 
 /**
- * A schema that an answer, or the arguments of a strict tool, are held to. Every object is closed, and constraints that Anthropic does not
- * enforce stay in the description, where the model can read them; each is a loss.
+ * Writes a schema that an answer, or the arguments of a strict tool, must match. Every object is closed. Constraints that Anthropic does
+ * not enforce move to the description, where the model can read them; each is a loss.
  */
 export function strictAnthropicSchema(schema: unknown, path: string, ledger: Ledger): unknown {
   const root = asObject(schema)
@@ -71,7 +71,7 @@ function describe(
   return { ...written, description: `${before}{${said}}` }
 }
 
-/** Whether some definition leads back to itself. */
+/** Whether a definition refers back to itself. */
 function hasCycle(root: JsonObject): boolean {
   const definitions = new Map<string, unknown>([['#', { ...root, $defs: undefined, definitions: undefined }]])
   for (const group of ['$defs', 'definitions']) {

@@ -4,7 +4,7 @@ import { numberOf } from '../json.ts'
 import { deepest, type ReferenceBudget, References, SchemaError } from './references.ts'
 import { pathBelow } from './schema-paths.ts'
 
-/** Keywords that `parametersJsonSchema` and `responseJsonSchema` hold as they are. Source: wire/translate.md, section 5. */
+/** Keywords that `parametersJsonSchema` and `responseJsonSchema` may contain unchanged. Source: wire/translate.md, section 5. */
 const kept = new Set([
   'type',
   'format',
@@ -15,7 +15,7 @@ const kept = new Set([
   'maximum',
   'required',
   'propertyOrdering',
-  // Handled by name.
+  // Handled individually.
   'description',
   'properties',
   'items',
@@ -29,7 +29,7 @@ const kept = new Set([
   '$ref',
 ])
 
-/** Say nothing about which values are right. */
+/** Keywords that do not affect which values are valid. */
 const silent = new Set([
   '$schema',
   '$id',
@@ -44,12 +44,12 @@ const silent = new Set([
   'x-order',
 ])
 
-/** Say nothing about which values are right either, but a model may want to know. */
+/** These do not either, but may help the model. */
 const notes = new Set(['default', 'examples', 'example'])
 
 /**
- * A schema as Gemini reads it. References are put in place, since it takes them only in part. What it does not know is lost by its path,
- * and said in the description, where the model can still read it. Throws a `SchemaError` for what has no end.
+ * Writes a schema for Gemini. References are resolved, since it supports them only in part. Unknown keywords are lost by their path, and
+ * added to the description, where the model can still read them. Throws a `SchemaError` for infinite recursion.
  */
 export function schemaForGemini(
   schema: JsonObject,
@@ -84,7 +84,7 @@ class GeminiSchema {
     for (const [keyword, member] of Object.entries(schema)) {
       if (silent.has(keyword)) continue
       if (notes.has(keyword)) said.push(`${keyword}: ${JSON.stringify(member)}`)
-      // Older drafts list the items one by one under that name.
+      // Older drafts list the items one by one under this keyword.
       else if (keyword === 'items' && Array.isArray(member))
         written.prefixItems = member.map((inner, index) => below(inner, `items[${index}]`))
       else if (kept.has(keyword)) written[keyword] = this.#writeMember(keyword, member, below)
@@ -138,14 +138,14 @@ class GeminiSchema {
     }
   }
 
-  /** A constant is the only one of its values. */
+  /** A constant becomes an enum with one value. */
   #writeConst({ const: constant }: JsonObject, written: Record<string, unknown>): void {
     if (constant === undefined) return
     delete written.const
     written.enum = [constant]
   }
 
-  /** Texts and numbers only. */
+  /** Only strings and numbers are supported. */
   #writeEnum(written: Record<string, unknown>, path: string, said: string[]): void {
     if (written.enum === undefined) return
     const values = asArray(written.enum)
@@ -160,7 +160,7 @@ class GeminiSchema {
     said.push(`enum: ${JSON.stringify(values)}`)
   }
 
-  /** Without a type there is none that could be said to be null as well. */
+  /** Null is added to the type; without a type there is nothing to add it to. */
   #writeNullBeside(written: Record<string, unknown>, path: string): void {
     if (written.anyOf !== undefined || written.oneOf !== undefined) return this.#lose(`${path}.enum`)
     const values = written.enum === undefined ? [] : [{ enum: written.enum }]
@@ -168,7 +168,7 @@ class GeminiSchema {
     written.anyOf = [...values, { type: 'null' }]
   }
 
-  /** Gemini reads `oneOf` as `anyOf`: more than one alternative may be met. */
+  /** Gemini reads `oneOf` as `anyOf`: several alternatives may match. */
   #writeAlternatives(written: Record<string, unknown>, path: string): void {
     const { oneOf } = written
     if (!Array.isArray(oneOf)) return
@@ -178,7 +178,7 @@ class GeminiSchema {
     else this.#lose(`${path}.oneOf`)
   }
 
-  /** Objects that must all be met are one object with all of their members; anything else cannot be joined. */
+  /** Objects in `allOf` become one object with all their members; anything else cannot be merged. */
   #writeAll(written: Record<string, unknown>, path: string): void {
     const all = asArray(written.allOf).map((part) => asObject(part) ?? {})
     delete written.allOf
@@ -191,7 +191,7 @@ class GeminiSchema {
   }
 }
 
-/** Of whole numbers, what is above 0 is at least 1. */
+/** For integers, greater than 0 means at least 1. */
 const wholeBounds: Readonly<Record<string, { name: string; step: number }>> = {
   exclusiveMinimum: { name: 'minimum', step: 1 },
   exclusiveMaximum: { name: 'maximum', step: -1 },

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger.ts'
 import { deepest } from './references.ts'
 import { outputSchemaPath } from './schema-paths.ts'
 
-/** Keywords that OpenAI's strict schemas may hold. Source: wire/translate.md, section 5. */
+/** Keywords that OpenAI's strict schemas may contain. Source: wire/translate.md, section 5. */
 const known = new Set([
   '$schema',
   '$id',
@@ -35,7 +35,7 @@ const known = new Set([
 
 const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
 
-/** OpenAI's own API answers objects only, strictly or not. */
+/** OpenAI's own API only returns objects, strictly or not. */
 export function refuseOtherThanObjects({ path, schema }: OutputFormat, ledger: Ledger): void {
   const { type } = asObject(schema) ?? {}
   if (typeof type !== 'string' || type === 'object') return
@@ -44,8 +44,8 @@ export function refuseOtherThanObjects({ path, schema }: OutputFormat, ledger: L
 }
 
 /**
- * Whether the answer is held to its schema. Anthropic and Gemini always do that, with schemas that OpenAI refuses as strict ones: then the
- * schema is a hint, which is a loss.
+ * Whether the answer must match its schema. Anthropic and Gemini always enforce that, also for schemas that OpenAI rejects as strict: then
+ * the schema is only a hint, which is a loss.
  */
 export function isStrictOutput({ path, schema, strict }: OutputFormat, ledger: Ledger): boolean {
   if (ledger.from === 'chat' || ledger.from === 'responses') return strict ?? false
@@ -54,7 +54,7 @@ export function isStrictOutput({ path, schema, strict }: OutputFormat, ledger: L
   return isStrict
 }
 
-/** The same of a tool's arguments. Anthropic is strict with schemas that OpenAI refuses. */
+/** The same for a tool's arguments. Anthropic's strict mode accepts schemas that OpenAI's rejects. */
 export function isStrictTool({ path, schema, strict }: Tool, ledger: Ledger): boolean {
   if (strict !== true) return false
   if (ledger.from === 'chat' || ledger.from === 'responses' || isOpenAiStrict(schema)) return true
@@ -62,7 +62,7 @@ export function isStrictTool({ path, schema, strict }: Tool, ledger: Ledger): bo
   return false
 }
 
-/** Whether OpenAI accepts the schema as a strict one: every object is closed, and every property required. */
+/** Whether OpenAI accepts the schema as strict: every object is closed, and every property required. */
 function isOpenAiStrict(schema: unknown): boolean {
   const root = asObject(schema)
   return (
@@ -91,8 +91,8 @@ function partsOf(schema: JsonObject): unknown[] {
 }
 
 /**
- * The schema of a function's arguments as OpenAI takes it: it refuses one without properties, and a list without items, both of which
- * others take. What is added restricts nothing.
+ * The schema of a function's arguments for OpenAI, which rejects one without properties, and a list without items; other vendors accept
+ * both. What is added restricts nothing.
  */
 export function functionSchema(schema: unknown): unknown {
   const whole = withItems(schema, 0)
@@ -102,7 +102,7 @@ export function functionSchema(schema: unknown): unknown {
   return root.type === undefined || root.type === 'object' ? { type: 'object', ...root, properties: {} } : whole
 }
 
-/** The same object where nothing is missing. */
+/** Returns the same object if nothing is missing. */
 function withItems(value: unknown, depth: number): unknown {
   const schema = asObject(value)
   if (schema === null || depth > deepest) return value
@@ -121,7 +121,7 @@ function withItems(value: unknown, depth: number): unknown {
 
 type ChangeSchema = (schema: unknown) => unknown
 
-/** Keywords that hold schemas, and how each holds them. */
+/** Keywords that contain schemas, and in which form. */
 const holders: Readonly<Record<string, (member: unknown, change: ChangeSchema) => unknown>> = {
   items: (member, change) => change(member),
   additionalProperties: (member, change) => change(member),

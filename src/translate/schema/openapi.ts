@@ -3,13 +3,13 @@ import { countOf } from '../json.ts'
 import { orderProperties } from './property-order.ts'
 import { deepest } from './references.ts'
 
-/** Counts are texts in this form. */
+/** Members whose counts are strings in this form. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
 
-/** Formats of OpenAPI's that the type says already: JSON Schema has none of them, and OpenAI's strict one refuses them. */
+/** OpenAPI formats that the type already implies. JSON Schema does not have them, and OpenAI's strict mode rejects them. */
 const saysNothing = new Set<unknown>(['int32', 'int64', 'float', 'double', 'enum'])
 
-/** Gemini's older form of schemas, which follows OpenAPI, as JSON Schema. */
+/** Converts Gemini's older form of schemas, which follows OpenAPI, to JSON Schema. */
 export function schemaFromOpenApi(value: unknown): JsonObject {
   return orderProperties(convert(value, 0))
 }
@@ -19,7 +19,7 @@ function convert(value: unknown, depth: number): JsonObject {
   if (depth > deepest) return {}
   const written: Record<string, unknown> = {}
   for (const [spelled, member] of Object.entries(schema)) {
-    // Python's SDK spells what is inside of a schema with underscores.
+    // Python's SDK writes names inside a schema with underscores.
     const keyword = camelCase(spelled)
     switch (keyword) {
       case 'type':

@@ -2,8 +2,8 @@ import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
 import { deepest } from './references.ts'
 
 /**
- * Gemini writes the members of an object in the order of `propertyOrdering`. Other providers write them in that of `properties`, and do not
- * know the keyword.
+ * Gemini writes an object's members in the order of `propertyOrdering`. Other providers follow the order of `properties`, and do not know
+ * the keyword.
  */
 export function orderProperties(schema: JsonObject, depth = 0): JsonObject {
   if (depth > deepest) return schema
@@ -30,7 +30,7 @@ function mapValues(members: unknown, change: (value: unknown) => unknown): unkno
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
 }
 
-/** What is not named keeps its place behind the others. */
+/** Unnamed members keep their order, after the others. */
 function sorted(members: unknown, names: readonly unknown[]): unknown {
   const object = asObject(members)
   if (object === null || names.length === 0) return members

@@ -1,10 +1,10 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 
-/** How deep a schema may nest: what is deeper is no schema that a person wrote. */
+/** The deepest nesting: no person writes a deeper schema. */
 export const deepest = 100
 
-/** What is wrong with a schema that cannot be written at all, at its path. */
+/** What is wrong with a schema that cannot be written, and at which path. */
 export class SchemaError extends Error {
   readonly path: string
 
@@ -14,18 +14,18 @@ export class SchemaError extends Error {
   }
 }
 
-/** How much of what is referred to can be put in place in one request: references multiply. */
+/** How much text references may insert in one request: nested references multiply. */
 export class ReferenceBudget {
   #left = 1_000_000
 
-  /** Characters of JSON. */
+  /** In characters of JSON. */
   spend(characters: number, path: string): void {
     this.#left -= characters
     if (this.#left < 0) throw new SchemaError(path, 'the schemas are too large once their references are in place')
   }
 }
 
-/** Looks references up within one schema: `#/$defs/Name`, `#/definitions/Name`, `#`, or any other JSON pointer into it. */
+/** Resolves references within one schema: `#/$defs/Name`, `#/definitions/Name`, `#`, or any other JSON pointer into it. */
 export class References {
   readonly #root: JsonObject
   readonly #budget: ReferenceBudget
@@ -36,7 +36,7 @@ export class References {
     this.#budget = budget
   }
 
-  /** `open`: the references that are being followed: one that comes back to itself has no end. */
+  /** `open`: the references that are being resolved; one that leads back to them is infinite. */
   find(reference: string, path: string, open: readonly string[]): JsonObject {
     if (open.includes(reference)) {
       throw new SchemaError(path, `the schema at ${path} contains itself (${reference}), which Gemini cannot read`)

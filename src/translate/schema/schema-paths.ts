@@ -1,6 +1,6 @@
 import type { FormatName } from '../../core/format.ts'
 
-/** Where the client's format has the schema of a tool. */
+/** The path of a tool's schema in the client's format. */
 export function toolSchemaPath(format: FormatName, tool: string): string {
   switch (format) {
     case 'chat':
@@ -12,7 +12,7 @@ export function toolSchemaPath(format: FormatName, tool: string): string {
   }
 }
 
-/** Where the client's format has the schema of the answer. */
+/** The path of the answer's schema in the client's format. */
 export function outputSchemaPath(format: FormatName, output: string): string {
   if (format === 'generate') return output
   return format === 'chat' ? `${output}.json_schema.schema` : `${output}.schema`

@@ -63,7 +63,7 @@ const onHelp =
 
 export const alerts = {
   add: operation({
-    summary: 'Add an alert: a URL that is told of budgets, failing providers, errors, disk and expiry',
+    summary: 'Add an alert: a URL that is notified of budgets, failing providers, errors, disk and expiry',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -151,7 +151,7 @@ export const alerts = {
     .input(one.extend(forceField))
     .output(removed),
   test: operation({
-    summary: 'Send a test message and show what came of it',
+    summary: 'Send a test message and show the result',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',

@@ -40,7 +40,10 @@ function readHedge({ hedgeAfter, hedgeShare }: OptionInput, before: Route['hedge
   if (hedgeAfter === 'none') return null
   const after = hedgeAfter === undefined ? (before?.after ?? null) : parseHedgeAfter(hedgeAfter)
   if (hedgeAfter !== undefined && after === null)
-    throw invalid(`${JSON.stringify(hedgeAfter)} is no time to hedge after.`, `Write ${hedgeAfterForm}; none: never.`)
+    throw invalid(
+      `${JSON.stringify(hedgeAfter)} is not a time to hedge after.`,
+      `Write ${hedgeAfterForm}; none: never.`,
+    )
   if (after === null && hedgeShare !== undefined)
     throw invalid('--hedge-share goes with --hedge-after.', 'Add --hedge-after p95, or a duration.')
   return after === null ? null : { after, share: hedgeShare ?? before?.share ?? usualHedgeShare }

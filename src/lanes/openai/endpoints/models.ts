@@ -51,7 +51,7 @@ export const generation: readonly Endpoint[] = [
 
 const createResponse = row('responses', 'POST /responses', {
   format: 'responses',
-  // One in the background is counted when its end is shown.
+  // A response in the background is counted when its end is shown.
   billed: false,
   model: 'body',
   requestForms: json,

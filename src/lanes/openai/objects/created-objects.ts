@@ -38,7 +38,7 @@ export function createdThread(...answered: AnsweredObjects): readonly CreatedObj
   return readAnswer(answered, false, ({ id, thread_id }) => thread_id ?? id)
 }
 
-/** With what its graders ask, which the calls that make runs of it do not say. */
+/** Includes what its graders ask, which calls that run it do not say. */
 export function createdEval(...answered: AnsweredObjects): readonly CreatedObject[] {
   const [, { asks = [] }] = answered
   const models = asks.flatMap(({ model }) => model ?? [])
@@ -84,7 +84,7 @@ function batchFiles({ id, output_file_id, error_file_id }: JsonObject): CreatedO
  * whether it was stored.
  */
 function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): boolean {
-  // One in the background can be asked for by its id whatever it says of being stored.
+  // A response in the background can be fetched by its id, whatever `store` says.
   if (type === 'response') return stores && (answer.store !== false || answer.background === true)
   return type !== 'chat_completion' || stores
 }

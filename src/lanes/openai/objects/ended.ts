@@ -48,9 +48,7 @@ export function endedEvalRuns(answer: unknown): readonly EndedWork[] {
   return asArray(asObject(answer)?.data).flatMap(endedEvalRun)
 }
 
-/**
- * A batch whose answer says what it used, or that it has no results. Where it only names the file of its results, these are read there.
- */
+/** A batch whose answer reports its usage, or says that it has no results. If it only names a results file, usage is read there. */
 export function endedBatch(answer: unknown): readonly EndedWork[] {
   return readEnded(answer, readBatch)
 }
@@ -59,7 +57,7 @@ export function endedBatches(answer: unknown): readonly EndedWork[] {
   return asArray(asObject(answer)?.data).flatMap(endedBatch)
 }
 
-/** Source: the SDK's `Batch`; `usage` and `model` stand there since 2025-09. */
+/** Source: the SDK's `Batch`, which has `usage` and `model` since 2025-09. */
 function readBatch(id: string, { model, usage, request_counts, output_file_id }: JsonObject): EndedWork[] {
   const tokens = readUsage(usage)
   const hasResults = asText(output_file_id) !== null
@@ -88,7 +86,7 @@ function readThreadRun(id: string, work: JsonObject): EndedWork[] {
   return readUsed('thread_run', id, work)
 }
 
-/** Without a report of usage it used nothing: it was cancelled, or failed. */
+/** Without reported usage it used nothing: it was cancelled, or failed. */
 function readUsed(type: EndedWork['type'], id: string, { model, usage }: JsonObject): EndedWork[] {
   const tokens = readUsage(usage)
   return [{ type, id, sums: tokens === null ? [] : [{ model: asText(model), lines: 1, tokens }] }]

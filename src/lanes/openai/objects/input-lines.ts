@@ -10,7 +10,7 @@ import { rejectMisspelled } from '../../request-body.ts'
 import { matchEndpoint } from '../endpoints.ts'
 import { findCall } from './batch-call.ts'
 
-/** For vendors whose lines leave the url to the batch. */
+/** Some vendors' lines leave the URL to the batch. */
 const unsaid = ['/v1/chat/completions', '/v1/responses']
 
 /**
@@ -56,7 +56,7 @@ function readCall(match: Match, body: Buffer, found: FoundInLine): Fault | null 
   if (inspection.model !== null) found.models.push(inspection.model)
   found.models.push(...(inspection.additionalModels ?? []).map(({ name }) => name))
   found.ask.model = inspection.model
-  // Where it may be either of two calls, any limit that it sets is one of the right call's.
+  // If it may be either of two calls, any limit in it belongs to the right one.
   if (match.endpoint.outputLimits !== undefined) found.ask.output = inspection.outputLimit ?? (found.ask.output || null)
   found.objects.push(...objects)
   return null

@@ -11,14 +11,14 @@ import { type BodyRules, inspectJson } from '../inspection.ts'
 /** Names of members from the top of a body down. `*`: any member. A list stands for each of its elements. */
 type MemberPath = readonly string[]
 
-/** A grader that asks a model, and one that is made of others. */
+/** A grader that asks a model, and one that combines others. */
 const graderAt = (...place: MemberPath): readonly MemberPath[] => [
   [...place, 'model'],
   [...place, 'graders', 'model'],
   [...place, 'graders', '*', 'model'],
 ]
 
-/** Where calls name models below the top of their bodies. Source: the vendor's SDK, `evals`, `graders`, `fine-tuning`. */
+/** Where calls name models below the top level of their bodies. Source: the vendor's SDK, `evals`, `graders`, `fine-tuning`. */
 export const places = {
   criteria: graderAt('testing_criteria'),
   grader: graderAt('grader'),
@@ -26,10 +26,10 @@ export const places = {
   run: [['data_source', 'model']],
 } as const
 
-/** Routes and policies are asked for each. */
+/** Each model is checked against policies and routes. */
 const mostModels = 50
 
-/** As `inspectJson`, with the models that stand at these places: the key must be allowed each of them. */
+/** Like `inspectJson`, with the models at these places: the key must be allowed to use each of them. */
 export function inspectNested(where: readonly MemberPath[], rules: BodyRules = {}): Endpoint['inspect'] {
   const inspect = inspectJson(rules)
   return (match, query, body) => {
@@ -71,7 +71,7 @@ const tooManyModels = fault('invalid_request', `The body names more than ${mostM
   param: 'model',
 })
 
-/** What is checked here must be what the provider reads, so a name in other letters is none of the lane's. */
+/** What is checked here must be what the provider reads, so a name in another letter case does not match. */
 function collect(value: JsonValue, [step, ...rest]: MemberPath, texts: JsonText[]): Fault | null {
   if (value instanceof JsonText) {
     if (step === undefined) texts.push(value)
@@ -103,8 +103,8 @@ const modelsOf = ({ model, additionalModels = [] }: Inspection): string[] => [
 const samplingLimits = ['max_completion_tokens', 'max_completions_tokens', 'max_output_tokens', 'max_tokens']
 
 /**
- * The model is asked once for each item, with the same template around it, and each grader of the eval once for each answer. A file whose
- * items nobody has counted is one. `inputs`: of files without a model, of graders with theirs.
+ * The model is asked once for each item, with the same template around it, and each grader of the eval once for each answer. A file with an
+ * unknown number of items counts as one. `inputs`: of files without a model, and of graders with theirs.
  */
 export function askedByEvalRun(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[] {
   const contents = spansAt(body, 'data_source', 'source', 'content')
@@ -135,10 +135,10 @@ export function askedByEvalRun(inspection: Inspection, body: Buffer, inputs: rea
   ]
 }
 
-/** A grader answers with a score or a label: one that sets no limit is held for so many tokens. */
+/** Held for a grader without an output limit, since it only answers with a score or a label. */
 const gradeTokens = 1024
 
-/** What the graders of an eval ask of each item of a run, which names none of them. */
+/** What an eval's graders ask for each item of a run. The run itself does not name them. */
 export const inspectCriteria: Endpoint['inspect'] = (match, query, body) => {
   const found = inspectNested(places.criteria)(match, query, body)
   if (isFault(found)) return found
@@ -152,7 +152,7 @@ export const inspectCriteria: Endpoint['inspect'] = (match, query, body) => {
       if (typeof model === 'string') addBatchAsk(asks, { model, bytes, output })
     }
   }
-  // Of one that is made of others, the whole stands for each.
+  // For a combined grader, the whole text is counted for each of its parts.
   const bytes = criteria.reduce((sum, { start, end }) => sum + end - start, 0)
   for (const model of modelsOf(found)) if (!asks.has(model)) addBatchAsk(asks, { model, bytes, output: gradeTokens })
   return { ...found, asks: [...asks.values()] }
@@ -170,7 +170,7 @@ function askOf(ask: Pick<BatchAsk, 'model' | 'lines' | 'bytes' | 'longest'>, lim
   return limit === null ? { ...ask, output: 0, unlimited: lines } : { ...ask, output: limit * lines, unlimited: 0 }
 }
 
-/** The largest that is set for each answer; null: none is, or one that is no count. */
+/** The largest limit for an answer; null: there is none, or one that is not a count. */
 function limitAt(body: Buffer, holder: string): number | null {
   return limitIn(body, spansAt(body, holder, 'sampling_params'))
 }

@@ -12,14 +12,14 @@ import { itemsOf, readItems } from './items.ts'
 import { type FoundResponse, KeptResponses } from './kept-responses.ts'
 import { objectsIn } from './objects-in.ts'
 
-/** More turns than any conversation has that one model still can read. */
+/** More turns than any model can read. */
 const mostBefore = 2000
 
 /**
- * For what no provider has: whether the gateway itself keeps it. `whole`: the body holds now what it named. `answered`: the request has
- * its answer. Null: it is not known here either.
+ * Looks for objects that no provider has among the gateway's kept responses. `whole`: the body now contains what it referred to.
+ * `answered`: the request has been answered. Null: not found here either.
  */
-export async function takeKept(call: Call, names: readonly ObjectName[]): Promise<'whole' | 'answered' | null> {
+export async function resolveKept(call: Call, names: readonly ObjectName[]): Promise<'whole' | 'answered' | null> {
   const store = new KeptResponses(call.gateway)
   const responses = idsOf(names, 'response')
   const items = idsOf(names, 'item')
@@ -50,7 +50,7 @@ async function refuse(call: Call, reason: Fault): Promise<'answered'> {
   return 'answered'
 }
 
-/** What stands before the response that the body names, and the response itself; null: some of it is no longer kept. */
+/** The responses up to and including the one that the body names; null: some of them are no longer kept. */
 async function findBefore(call: Call, store: KeptResponses, found: ReadonlyMap<string, FoundResponse>) {
   const document = readDocument(call.body.bytes)
   if ('code' in document) return document
@@ -77,11 +77,11 @@ async function findAll(
 interface Whole {
   before: readonly FoundResponse[]
   found: ReadonlyMap<string, FoundResponse>
-  /** Responses by the ids of their items. */
+  /** Ids of responses, by the ids of their items. */
   owners: ReadonlyMap<string, string>
 }
 
-/** The body with all that it refers to, as if the client had sent it: whatever provider is asked gets the whole conversation. */
+/** Writes everything that the body refers to into it, so that any provider gets the whole conversation. */
 function writeWhole(call: Call, { before, found, owners }: Whole): Fault | null {
   const document = readDocument(call.body.bytes)
   if ('code' in document) return document
@@ -108,12 +108,12 @@ function writeWhole(call: Call, { before, found, owners }: Whole): Fault | null 
   const turns = before.length === 1 ? 'one response' : `${before.length} responses`
   call.trace.note(
     'stored',
-    isKept ? `Goes on from ${turns} that the gateway keeps.` : 'Names items that the gateway keeps.',
+    isKept ? `Continues from ${turns} that the gateway keeps.` : 'Names items that the gateway keeps.',
   )
   return null
 }
 
-/** What an item that is given by its id alone stands for. */
+/** The kept item that an item with only an id refers to. */
 function keptItem(
   item: JsonObject,
   found: ReadonlyMap<string, FoundResponse>,
