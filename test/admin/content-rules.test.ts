@@ -53,7 +53,7 @@ describe('content rules of a policy', () => {
 
   it.each([
     ['rules: nothing', 'there must be a list called `rules`'],
-    ['rule: []', '"rule" is no member of the file'],
+    ['rule: []', '"rule" is not a member of the file'],
     ['rules: [{name: a, action: block}]', 'rule a: it needs a `detector` or a `pattern`'],
     ['rules: [{name: a, detector: ssn, action: block}]', 'rule a: `detector` must be one of secrets, personal'],
     ['rules: [{name: a, detector: secrets, action: drop}]', 'rule a: `action` must be one of block, redact, flag'],

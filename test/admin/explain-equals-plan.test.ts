@@ -8,8 +8,8 @@ import type { Arrival } from '../../src/gateway/request/arrival.ts'
 import { Call } from '../../src/gateway/request/call.ts'
 import { Trace } from '../../src/gateway/request/trace.ts'
 import { ReadModel } from '../../src/gateway/thread/read-model.ts'
-import { stayIfKnown } from '../../src/gateway/upstream/keep-affinity.ts'
-import { mayStay, planModel } from '../../src/gateway/upstream/plan-call.ts'
+import { applyAffinity } from '../../src/gateway/upstream/keep-affinity.ts'
+import { mayUseAffinity, planModel } from '../../src/gateway/upstream/plan-call.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { effectivePolicy } from '../../src/policy/admit.ts'
 import { kindsByName, providerKinds } from '../../src/providers/index.ts'
@@ -78,7 +78,7 @@ function decide(chosen: Case): Plan {
   }
   const call = new Call(arrival as Arrival, caller, inspection)
   const planned = planModel(call, inspection.model, null)
-  return mayStay(call, planned) ? stayIfKnown(call, planned) : planned
+  return mayUseAffinity(call, planned) ? applyAffinity(call, planned) : planned
 }
 
 /** What `routes explain` says. */

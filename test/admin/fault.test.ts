@@ -30,7 +30,7 @@ describe('what another room throws', () => {
       new StoreReadOnly('the configuration is read-only: this node was removed from the cluster'),
       'degraded',
       'The configuration is read-only: this node was removed from the cluster.',
-      'Make the change on another node. Stop this one, or let it go on alone: spgw cluster leave',
+      'Make the change on another node. Stop this one, or let it continue alone: spgw cluster leave',
     ],
     [new StoreDegraded('the disk is full!'), 'degraded', 'The disk is full!', null],
   ])('%s is an error of the operation', (error, code, message, hint) => {

@@ -154,12 +154,12 @@ describe('doctor', () => {
     ['no permission to write to the journal directory (EACCES)', 'chown'],
     ['the journal directory was deleted; it was created again, with what was in it', 'No action is needed'],
     ['the database file was deleted; its contents were saved to spgw.db.rescued-1', 'move the rescued file'],
-    ['this node was removed from the cluster, and hears of no change', 'Stop this gateway. To let it go on alone'],
+    ['this node was removed from the cluster, and hears of no change', 'Stop this gateway. To let it continue alone'],
     ['this gateway has not joined its cluster yet, and has no keys', 'No requests are served until it has joined'],
     ['requests are refused: PostgreSQL not reached for longer than …', 'Let this machine reach PostgreSQL or Valkey'],
     ['PostgreSQL cannot be used: it is a standby', 'read-only until it takes changes again'],
-    ['Valkey cannot be used: it does not answer', 'what passes of shared limits meanwhile: spgw cluster status'],
-    ['3 records wait for PostgreSQL, …: cannot execute INSERT in a read-only transaction', 'Nothing of it is lost'],
+    ['Valkey cannot be used: it does not answer', 'To see what shared limits let pass meanwhile: spgw cluster status'],
+    ['3 records wait for PostgreSQL, …: cannot execute INSERT in a read-only transaction', 'Nothing is lost'],
     ['something new', 'log for details'],
   ])('tells what to do when %s', async (reason, remedy) => {
     const ran = await examine({ status: { ...status, degraded: [{ part: 'store', since: 'noon', reason }] } })

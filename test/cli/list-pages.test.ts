@@ -113,7 +113,7 @@ describe('requests list, where only the records tell', () => {
     }
     await runLine(['requests', 'list', '--route', 'gpt-4o', '--json'], { gateway, io })
     expect(JSON.parse(io.out())).toEqual(records.slice(0, 1))
-    expect(io.err()).toContain('Go on with --before req_b.')
+    expect(io.err()).toContain('Continue with --before req_b.')
   })
 
   it('is one call with any other filter', async () => {

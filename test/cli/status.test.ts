@@ -108,7 +108,9 @@ describe('status', () => {
   it('says that a node is out of service, and how it comes back', async () => {
     const degraded = [{ part: 'postgres', since: '2026-03-01T11:50:00Z', reason: 'not reached' }]
     const lines = (await show({ draining: true, degraded })).split('\n')
-    expect(lines[0]).toBe('spgw 0.1.0  ▲ out of service, still serving what comes; back in: spgw cluster drain --undo')
+    expect(lines[0]).toBe(
+      'spgw 0.1.0  ▲ out of service, still serving requests that come; to undo: spgw cluster drain --undo',
+    )
     expect(lines[1]).toBe('  postgres  for 10 min: not reached')
     expect(await show({ draining: false })).toContain('● healthy')
   })

@@ -239,7 +239,7 @@ describe('a node that joins', () => {
     `${token}.more`,
     token.replace('sp_join_', 'sp_'),
   ])('has an invitation, which %j is not', async (text) => {
-    expect((await join(text)).message).toContain('this is no invitation')
+    expect((await join(text)).message).toContain('this is not an invitation')
     expect(world.done).toEqual([])
   })
 
@@ -261,9 +261,9 @@ describe('a node that joins', () => {
 
   it('has an invitation that nobody has used, and that is the one that was given', async () => {
     world.answers['ask-join'] = false
-    expect((await join()).message).toBe('the invitation is over, or was used already')
+    expect((await join()).message).toBe('the invitation has expired, or was already used')
     Object.assign(world.answers, { 'ask-join': true, 'read-answer': '' })
-    expect((await join()).message).toContain('the node that invited has refused')
+    expect((await join()).message).toContain('the node that made the invitation rejected it')
     expect(world.done).not.toContain('stand')
   })
 
@@ -273,7 +273,7 @@ describe('a node that joins', () => {
     const joined = join()
     await vi.advanceTimersByTimeAsync(21_000)
     expect(await joined).toMatchObject({
-      message: 'the node that invited does not answer; a restart of it ends its invitations',
+      message: 'the node that made the invitation does not answer; a restart ends its invitations',
       hint: expect.stringContaining('spgw cluster invite'),
     })
   })

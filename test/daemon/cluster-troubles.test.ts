@@ -103,12 +103,12 @@ describe('what of a cluster is degraded', () => {
 
   it('is nothing of the records where only a change cannot be made: they are read', () => {
     const { troubles, said } = listen(null, records())
-    troubles.notePostgres('a change of the cluster cannot be made here')
+    troubles.notePostgres('a change of the cluster cannot be applied here')
     expect(said).toContain('records: null')
     troubles.noteRecords('a reading failed')
     expect(said.at(-1)).toBe('records: a reading failed')
     // The same is found each second: a right that is missing there keeps readings out as well.
-    troubles.notePostgres('a change of the cluster cannot be made here')
+    troubles.notePostgres('a change of the cluster cannot be applied here')
     expect(said.filter((each) => each.startsWith('records')).at(-1)).toBe('records: a reading failed')
     troubles.notePostgres(null)
     expect(said.filter((each) => each.startsWith('records')).at(-1)).toBe('records: null')

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SentCall, SentPiece } from '../../src/admin/handlers/context.ts'
@@ -7,7 +6,7 @@ import { holdsGatewayKey } from '../../src/core/gateway-key.ts'
 import type { Publisher } from '../../src/daemon/publisher.ts'
 import { sendCall } from '../../src/daemon/send-call.ts'
 import type { SnapshotKey } from '../../src/store/configuration/snapshot.ts'
-import { closeServer } from '../support/listen.ts'
+import { closeServer, listen } from '../support/listen.ts'
 import { makeKey } from '../support/snapshot.ts'
 
 let server: Server
@@ -28,10 +27,7 @@ beforeEach(async () => {
     requests.push(request)
     answer(request, response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const place = server.address()
-  origin = `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}`
+  origin = await listen(server)
 })
 afterEach(() => closeServer(server))
 

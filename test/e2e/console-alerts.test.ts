@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { confirmDanger, openStage, type Stage } from '../support/console-stage.ts'
+import { listen } from '../support/listen.ts'
 
 describe.skipIf(!hasBrowser)('Alerts in the console (needs chromium)', () => {
   let stage: Stage
@@ -19,10 +18,8 @@ describe.skipIf(!hasBrowser)('Alerts in the console (needs chromium)', () => {
       request.resume()
       response.writeHead(statuses.shift() ?? 204).end()
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    const url = `${await listen(server)}/hook`
     onTestFinished(() => void server.close())
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
     await visit('/settings/alerts')
     await page.getByText('No alerts yet').waitFor()
     await page.getByRole('button', { name: 'Add alert' }).click()

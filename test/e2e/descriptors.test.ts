@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import http from 'node:http'
-import net, { type AddressInfo } from 'node:net'
+import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fewestDescriptors } from '../../src/daemon/require-descriptors.ts'
 import { executable } from '../support/executable.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 
 let gateway: TestGateway
 let provider: http.Server
@@ -14,10 +15,9 @@ const open: net.Socket[] = []
 beforeAll(async () => {
   // Never answers: each call holds two descriptors of the gateway.
   provider = http.createServer((request) => void request.resume())
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const origin = await listen(provider)
   gateway = await startGateway({ launcher: ['prlimit', '--nofile=256:256'], config: 'gateway:\n  workers: 1\n' })
-  const { port } = provider.address() as AddressInfo
-  const more = { kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, credential: 'sk-x', skipCheck: true } as const
+  const more = { kind: 'openai', baseUrl: `${origin}/v1`, credential: 'sk-x', skipCheck: true } as const
   await gateway.admin.providers.add({ name: 'silent', ...more })
   await gateway.addRoute('m', ['silent'])
   key = (await gateway.createKey('app')).key

@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeCertificate } from '../support/certificate.ts'
 import { hasProgram } from '../support/executable.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listenOnPort } from '../support/listen.ts'
 
 const root = join(import.meta.dirname, '../..')
 const examples = join(root, 'examples')
@@ -143,11 +144,10 @@ describe('examples/compose/nginx.conf', () => {
 
 async function freePort(): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const port = await listenOnPort(server)
   server.close()
   await once(server, 'close')
-  return address !== null && typeof address === 'object' ? address.port : 0
+  return port
 }
 
 describe('examples/three-teams', () => {

@@ -28,7 +28,7 @@ it.each([
   ],
   ['too many headers', `GET / HTTP/1.1\r\n${'x: y\r\n'.repeat(1500)}\r\n`, /^The request has more than 1000 headers/],
   ['a transfer coding', 'GET / HTTP/1.1\r\ntransfer-encoding: gzip\r\n\r\n', /no other transfer coding\.$/],
-  ['what is no HTTP', 'SSH-2.0-x\r\n\r\n', /^This is no valid HTTP/],
+  ['what is no HTTP', 'SSH-2.0-x\r\n\r\n', /^This is not a valid HTTP/],
 ])('%s is told in its own words', async (_what, bytes, words) => {
   expect(await explain(bytes)).toMatch(words)
 })

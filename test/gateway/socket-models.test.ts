@@ -5,7 +5,7 @@ import { askedSeveralModels } from '../../src/core/turns-signal.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
-import { dial, startSocketProvider } from '../support/sockets.ts'
+import { type Dialled, dial, type End, startSocketProvider } from '../support/sockets.ts'
 
 const opened: { stop(): Promise<unknown> }[] = []
 afterEach(async () => {
@@ -57,27 +57,30 @@ describe('a turn of a connection that names models to fall back to', () => {
     },
   ]
 
+  /** The provider answers, and the client gets both frames. */
+  async function passAnswer(end: End, client: Dialled, model: string): Promise<void> {
+    for (const frame of frames(model)) end.send(frame)
+    for (const _frame of [1, 2]) await client.next()
+  }
+
   it('holds what the dearest of them may come to, and is charged as the one that answers', async () => {
     const { plane, client, far } = await connect({ budgetUsdDay: 1 })
     client.send(turn('cheap'))
     const end = await far
     await end.next()
     const alone = use(plane).held
-    for (const frame of frames('up-cheap')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-cheap')
     await expect.poll(() => use(plane)).toMatchObject({ used: 320_000, held: 0 })
     client.send(turn('cheap', 'dear'))
     expect(await end.nextJson()).toMatchObject({ model: 'up-cheap', models: ['up-dear'] })
     expect(use(plane).held).toBeGreaterThan(9 * alone)
-    for (const frame of frames('up-dear-2026-01-01')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-dear-2026-01-01')
     await expect.poll(() => use(plane)).toMatchObject({ used: 320_000 + 3_200_000, held: 0 })
     // Another turn without them is held as before.
     client.send(turn('cheap'))
     await end.next()
     expect(use(plane).held).toBeLessThan(2 * alone)
-    for (const frame of frames('up-cheap')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-cheap')
     client.socket.close(1000)
     const record = await plane.record(client.requestId)
     expect(record).toMatchObject({ cost: { usd: 0.00384 }, tokens: { input: 60, output: 90 } })
@@ -94,8 +97,7 @@ describe('a turn of a connection that names models to fall back to', () => {
       const end = await far
       await end.next()
       held.push(use(plane).held)
-      for (const frame of frames('up-cheap')) end.send(frame)
-      for (const _frame of [1, 2]) await client.next()
+      await passAnswer(end, client, 'up-cheap')
       await expect.poll(() => use(plane).held).toBe(0)
     }
     const [usual = 0, dearer = 0, again] = held
@@ -111,13 +113,11 @@ describe('a turn of a connection that names models to fall back to', () => {
     const end = await far
     await end.next()
     const alone = use(plane).held
-    for (const frame of frames('up-cheap')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-cheap')
     client.send(turn('dear'))
     await end.next()
     expect(use(plane).held).toBeGreaterThan(9 * alone)
-    for (const frame of frames('up-dear')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-dear')
     await expect.poll(() => use(plane)).toMatchObject({ used: 320_000 + 3_200_000, held: 0 })
     client.socket.close(1000)
     const record = await plane.record(client.requestId)
@@ -135,8 +135,7 @@ describe('a turn of a connection that names models to fall back to', () => {
     await client.next()
     client.send(turn('dear'))
     await end.next()
-    for (const frame of frames('up-dear')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-dear')
     client.socket.close(1000)
     const record = await plane.record(client.requestId)
     expect(record).toMatchObject({ upstream_model: 'up-cheap', cost: { usd: 0.0032 } })
@@ -148,8 +147,7 @@ describe('a turn of a connection that names models to fall back to', () => {
     client.send(turn('cheap', 'dear'))
     const end = await far
     await end.next()
-    for (const frame of frames('up-dear')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-dear')
     client.socket.close(1000)
     const record = await plane.record(client.requestId)
     expect(record).toMatchObject({ upstream_model: 'up-cheap', cost: { usd: 0.0032 } })
@@ -161,8 +159,7 @@ describe('a turn of a connection that names models to fall back to', () => {
     client.send(turn('cheap'))
     const end = await far
     await end.next()
-    for (const frame of frames('up-cheap')) end.send(frame)
-    for (const _frame of [1, 2]) await client.next()
+    await passAnswer(end, client, 'up-cheap')
     client.send(turn('cheap', 'dear'))
     expect(await client.nextJson()).toMatchObject({ error: { code: 'budget_exceeded' } })
     client.send(turn('cheap', 'nameless'))

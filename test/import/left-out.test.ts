@@ -67,7 +67,7 @@ describe('what a route cannot have is left out and reported', () => {
   ])('%s of a model that is no number but %j', (name, value) => {
     const converted = litellm({ model_list: [entry('gpt', { [name]: value })] })
     expect(converted.routes).toEqual([{ model: 'gpt', targets: [{ provider: 'openai', upstream_model: 'gpt-4o' }] }])
-    expect(reasons(converted)).toEqual([`${name}: it is no number in the file`])
+    expect(reasons(converted)).toEqual([`${name}: it is not a number in the file`])
   })
 
   it('numbers of Portkey that are none', () => {
@@ -75,7 +75,7 @@ describe('what a route cannot have is left out and reported', () => {
     const strategy = { mode: 'loadbalance' }
     const converted = portkey({ strategy, targets: [target], retry: { attempts: 'x' }, request_timeout: 'y' })
     const words = ['weight', 'attempts', 'request_timeout']
-    expect(reasons(converted)).toEqual(words.map((word) => `${word}: it is no number in the file`))
+    expect(reasons(converted)).toEqual(words.map((word) => `${word}: it is not a number in the file`))
   })
 
   it('retries beyond what a route can have, and those below none', () => {

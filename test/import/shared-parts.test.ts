@@ -109,7 +109,7 @@ describe('numbers of the other program', () => {
   it.each([' ', 'NaN', 'Infinity', '1,000', {}, Number.NaN])('%j is none, and reported', (value) => {
     const source = sourceOf({ rpm: value })
     expect(countOf({ value, path: ['rpm'] }, source)).toBeNull()
-    expect(source.left).toMatchObject([{ what: 'rpm', reason: 'it is no number in the file' }])
+    expect(source.left).toMatchObject([{ what: 'rpm', reason: 'it is not a number in the file' }])
   })
 })
 

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { AlertWatch } from '../../src/daemon/alerts/alert-watch.ts'
 import { createHttpTransport } from '../../src/providers/http.ts'
 import type { Alert } from '../../src/store/api.ts'
 import { startTestGateway, type TestGateway } from '../admin/gateway.ts'
+import { listen } from '../support/listen.ts'
 
 interface Received {
   headers: IncomingHttpHeaders
@@ -23,13 +22,12 @@ async function openReceiver(answers: number[] = []) {
     if (status === 0) return
     response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const origin = await listen(server)
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+  return { received, url: `${origin}/hook` }
 }
 
 function watchOf(gateway: TestGateway, clock: { now: number }): AlertWatch {

@@ -190,7 +190,9 @@ describe('what was made before there was a budget', () => {
     const [record] = await gateway.admin.requests.list({ limit: 1 })
     expect(record?.policy_signals.find(({ rule }) => rule === 'unpriced')).toMatchObject({
       verdict: 'flag',
-      text: expect.stringContaining('Which model run_4 asks is not known here: this call counts as of gpt-a'),
+      text: expect.stringContaining(
+        'It is not known here which model run_4 uses: this call is estimated as one of gpt-a',
+      ),
     })
     await ask('GET', `${path}/run_4`, shownRun({ id: 'run_4', status: 'completed', usage: runUsage }))
     spent += runCost

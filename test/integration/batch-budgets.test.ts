@@ -129,7 +129,7 @@ describe('a batch of the OpenAI lane', () => {
     await shown.text()
     const { routing_signals } = await gateway.record(shown.headers.get('x-sp-request-id') ?? '')
     expect(routing_signals.map(({ text }) => text)).toContain(
-      'Batch batch_false: What is reported for all of it is more than it can have used: its results count instead.',
+      'Batch batch_false: The usage reported for the whole of it is more than it can have used: the usage in its results is counted instead.',
     )
     await becomes({ used: spent, held: holdOf(lines) })
     const result = { response: { body: { model: 'gpt-a', usage: { input_tokens: 7, output_tokens: 20 } } } }

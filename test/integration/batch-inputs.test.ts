@@ -148,9 +148,7 @@ describe('a batch of a file on the OpenAI lane', () => {
     }
     const id = await upload(keys.owner, [purpose('user_data'), good])
     const { text } = await makeBatch(keys.owner, id)
-    expect(text).toContain(
-      `made of the file \\"${id}\\": its lines did not pass here in a way that they could be read.`,
-    )
+    expect(text).toContain(`made of the file \\"${id}\\": the gateway could not read its lines when it was uploaded.`)
     expect(text).toContain('a form to /v1/files with the purpose `batch`')
   })
 

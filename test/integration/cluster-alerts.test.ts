@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AlertMessage } from '../../src/core/alert.ts'
 import { TestCluster } from '../support/cluster.ts'
+import { listen } from '../support/listen.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
@@ -23,13 +22,12 @@ describe.skipIf(postgresPrograms === null)(`alerts of several nodes (${needsPost
       received.push(JSON.parse(Buffer.concat(chunks).toString()))
       response.writeHead(204).end()
     })
-    await once(receiver.listen(0, '127.0.0.1'), 'listening')
+    const url = `${await listen(receiver)}/hook`
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], { records: 'shared' })
     const { admin, addRoute } = cluster.node('gw-a').gateway
     await admin.providers.add({ name: 'up', kind: 'openai', baseUrl: upstream.baseUrl, credential, skipCheck: true })
     await addRoute('gpt-4o-mini', ['up'])
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
     await admin.alerts.add({ name: 'ops', url, on: ['budget', 'expiry'] })
     await cluster.converge()
   })

@@ -41,7 +41,7 @@ describe.skipIf(postgresPrograms === null)(`a standby that takes over (${needsPo
     cluster.leadTo(standby)
     await expect.poll(() => headOf(standby)).toBe(reached)
     await cluster.converge()
-    expect(cluster.nodes.some(({ gateway }) => gateway.stderr().includes('has them again from this node'))).toBe(true)
+    expect(cluster.nodes.some(({ gateway }) => gateway.stderr().includes('this node restored them'))).toBe(true)
     // One that joins now has all of it, from there alone.
     await second.gateway.admin.projects.add({ name: 'after' })
     await cluster.add('gw-c')

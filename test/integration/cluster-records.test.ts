@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestCluster } from '../support/cluster.ts'
 import { listAllRequests } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 import { oneOf } from '../support/shows/is-whole.ts'
@@ -23,8 +23,7 @@ async function startKeeper(): Promise<{ origin: string; server: Server }> {
       response.end(JSON.stringify({ id, object: 'response', status: 'completed', model: 'gpt-kept', output: [] }))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+  return { origin: await listen(server), server }
 }
 
 describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgres})`, () => {

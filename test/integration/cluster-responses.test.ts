@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestCluster } from '../support/cluster.ts'
+import { listen } from '../support/listen.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
 /** A provider of another format, without state: it answers with a number of its own. */
@@ -31,8 +31,7 @@ describe.skipIf(postgresPrograms === null)(`responses that two nodes keep (${nee
   let key: string
   let stranger: string
   beforeAll(async () => {
-    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-    const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+    const baseUrl = await listen(provider)
     cluster = await TestCluster.start(['gw-a', 'gw-b'], { records: 'shared' })
     const { admin, createKey } = node('gw-a').gateway
     const place = { name: 'stateless', kind: 'anthropic', baseUrl, credential: 'sk-ant-x', skipCheck: true } as const

@@ -93,7 +93,7 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
     const client = await connect('localhost', certificate.pem)
     const founded = answerers.found(client, { cluster: 'clu_1', member: 'nod_1', name: 'gw-a', token: 't', rows: [] })
     await expect(founded).rejects.toMatchObject({
-      message: 'the database has a schema spgw that is no cluster',
+      message: 'the database has a schema spgw that is not a cluster',
       hint: expect.stringContaining('Drop that there'),
     })
     expect(await answerers.server(client, null)).toMatchObject({ isForeign: true })
@@ -108,7 +108,7 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
     expect(showRights(facts)).toEqual([])
     await expect(
       answerers.found(looker, { cluster: 'clu_1', member: 'nod_1', name: 'gw-a', token: 't', rows: [] }),
-    ).rejects.toMatchObject({ message: 'the database has a schema spgw that is no cluster' })
+    ).rejects.toMatchObject({ message: 'the database has a schema spgw that is not a cluster' })
     await looker.end()
     postgres.query('drop schema spgw cascade; drop role looker')
   })
@@ -163,7 +163,7 @@ describe('what is said of PostgreSQL', () => {
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
     [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
     [{ isReadOnly: true }, 'problem', /takes no changes \(default_transaction_read_only\)/],
-    [{ isForeign: true }, 'problem', /has a schema spgw that is no cluster/],
+    [{ isForeign: true }, 'problem', /has a schema spgw that is not a cluster/],
   ])('%j', (more, state, words) => {
     const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })
     expect([shown.state, shown.message]).toEqual([state, expect.stringMatching(words)])

@@ -260,7 +260,7 @@ describe.skipIf(postgresPrograms === null)(`uploads in parts to three nodes (${n
     expect(await generate('gw-a', keys.owner, parts.file)).toMatchObject({ outcome: 200 })
   })
 
-  const unread = expect.stringContaining('its lines did not pass here in a way that they could be read')
+  const unread = expect.stringContaining('the gateway could not read its lines when it was uploaded')
 
   it.each([0, 1, 2])('are not known where two clients send part %i at once', async (twice) => {
     const parts = await PartedUpload.begin('gw-a', keys.owner, plain, 3)

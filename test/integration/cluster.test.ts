@@ -96,7 +96,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     const refused = await gateway.spgw(['keys', 'create', '--name', 'late'])
     expect(refused).toMatchObject({ code: expect.any(Number), stdout: '' })
     expect(refused.stderr).toMatch(
-      /The configuration is read-only: PostgreSQL cannot be reached.*\n.*go on as before, and keys can be revoked/,
+      /The configuration is read-only: PostgreSQL cannot be reached.*\n.*continue as before, and keys can be revoked/,
     )
     expect((await fetch(`${gateway.baseUrl}/readyz`)).status).toBe(200)
     const { nodes } = await gateway.admin.keys.revoke({ key: id })
@@ -170,7 +170,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     change(`create table kept as select * from spgw.rows; update spgw.rows set row = '{"non": "sense"}', ${ofRoutes}`)
     const { admin } = node('gw-a').gateway
     const trouble = async () => (await admin.cluster.status({})).trouble
-    await expect.poll(trouble).toMatch(/^a change of the cluster cannot be made here: /)
+    await expect.poll(trouble).toMatch(/^a change of the cluster cannot be applied here: /)
     expect((await admin.status({})).degraded).toMatchObject([{ part: 'postgres', reason: await trouble() }])
     await expect(admin.projects.add({ name: 'meanwhile' })).rejects.toThrow(/read-only: a change of the cluster/)
     expect(await ask('gw-a', key)).toBe(200)

@@ -1,11 +1,11 @@
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type LaneCall, laneCalls } from '../support/lane-calls.ts'
+import { listenOnPort } from '../support/listen.ts'
 import { open, type RawExchange } from '../support/raw-http.ts'
 import { type Stage, setStage } from '../support/stage.ts'
 
@@ -84,8 +84,7 @@ describe('the end of a gateway', () => {
 describe('a start that is refused', () => {
   it('says so and ends: the port is taken', async () => {
     const taken = createServer()
-    await once(taken.listen(0, '127.0.0.1'), 'listening')
-    const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`
+    const address = `127.0.0.1:${await listenOnPort(taken)}`
     const other = await mkdtemp(join(tmpdir(), 'spgw-'))
     const { code, stderr } = await runCommand([
       'serve',

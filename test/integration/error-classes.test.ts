@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorCodes, errorTable, fault } from '../../src/core/errors.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { Lane } from '../../src/lanes/contract.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
+import { listen } from '../support/listen.ts'
 import { recordingFetch } from '../support/recording-fetch.ts'
 import { sdkCallers } from '../support/sdk-callers.ts'
 
@@ -15,6 +14,7 @@ import { sdkCallers } from '../support/sdk-callers.ts'
 let server: Server
 let code = errorCodes[0] ?? 'internal'
 let lane: Lane | undefined
+let baseUrl: string
 
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
     ])
     response.end(rendered.body)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  baseUrl = await listen(server)
 })
 afterAll(() => {
   server.closeAllConnections()
@@ -44,7 +44,6 @@ describe.each(sdkCallers)('$name raises', (sdk) => {
     code = row
     lane = lanes.find((candidate) => candidate.name === sdk.lane)
     const wire = recordingFetch()
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const failure = await sdk.call(wire, { baseUrl, key: 'sp_live_x', model: 'm' }).then(
       () => null,
       (error: unknown) => error,

@@ -113,7 +113,7 @@ describe('the run of an eval', () => {
     await ask('POST', '/evals/eval_2/runs', shows({ id: 'evalrun_9', object: 'eval.run', status: 'failed' }), body)
     const [record] = await gateway.admin.requests.list({ limit: 1 })
     expect(record?.routing_signals.map(({ text }) => text)).toContain(
-      'How many items the file "file_3" has is not known here: for budgets it counts as one.',
+      'How many items the file "file_3" has is not known here: budgets count it as one.',
     )
     const batch = await ask('POST', '/batches', shows({}), { input_file_id: 'file_1', endpoint: '/v1/responses' })
     expect([batch.status, await batch.text()]).toEqual([400, expect.stringContaining('it was uploaded for evals')])

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import Anthropic0 from 'anthropic-sdk-0'
@@ -11,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { formatNames } from '../../src/core/format.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { formatClients } from '../support/format-clients.ts'
+import { listen } from '../support/listen.ts'
 import { mockAnthropic } from '../support/mock-anthropic.ts'
 import { azureKey, MockAzure, principal } from '../support/mock-azure.ts'
 import { accessKey, bedrockKey, frame, mockBedrock, region } from '../support/mock-bedrock.ts'
@@ -47,8 +46,7 @@ beforeAll(async () => {
     })
     request.pipe(up)
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  const way = { proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+  const way = { proxy: await listen(proxy) }
   const entra = JSON.stringify({ ...principal, authority: azure.origin })
   const dated = { api_version: '2024-10-21' }
   plane = await startDataPlane({

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 
 /** A provider of another format, without state: it says what it was asked, or calls the tool where it is told to. */
 const asked: { messages: { role: string; content: unknown }[] }[] = []
@@ -62,8 +62,7 @@ const lastTurns = () =>
 
 beforeAll(async () => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'kept-'))
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   gateway = await startGateway(options())
   const place = { name: 'stateless', kind: 'anthropic', baseUrl: origin, credential: 'sk-ant-x', skipCheck: true }
   await gateway.admin.providers.add(place)
@@ -106,7 +105,7 @@ it('litellm 26147: goes on from `previous_response_id` over streams, a kill and 
   const [newest] = await gateway.admin.requests.list({ limit: 1 })
   const record = await gateway.record(newest?.id ?? '')
   expect(record).toMatchObject({ losses: [], status: 200 })
-  expect(JSON.stringify(record)).toContain('Goes on from 2 responses that the gateway keeps.')
+  expect(JSON.stringify(record)).toContain('Continues from 2 responses that the gateway keeps.')
 
   const read = await client().responses.retrieve(third.id)
   expect(read.output_text).toBe(third.output_text)

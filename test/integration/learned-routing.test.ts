@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 
 /** What affinity and hedging are worth, in figures that clients of a whole gateway see. */
 let gateway: TestGateway
@@ -33,10 +33,9 @@ async function answer(account: string, request: NodeJS.ReadableStream): Promise<
 }
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `${await listen(server)}/v1`
   gateway = await startGateway()
   const { admin } = gateway
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   for (const name of accounts)
     await admin.providers.add({ name, kind: 'openai', credential: `sk-${name}`, baseUrl, skipCheck: true })
   await gateway.addRoute('stays', accounts, { strategy: 'weighted', sticky: true })

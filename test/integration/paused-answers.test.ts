@@ -4,6 +4,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { type RecordingFetch, recordingFetch } from '../support/recording-fetch.ts'
 
 interface Asked {
@@ -113,7 +114,7 @@ let key: string
 
 beforeAll(async () => {
   provider = new PausingProvider()
-  await new Promise<void>((resolve) => provider.server.listen(0, '127.0.0.1', resolve))
+  await listen(provider.server)
   gateway = await startGateway()
   const place = { name: 'searcher', kind: 'anthropic', baseUrl: provider.origin, credential: 'sk-ant-x' }
   await gateway.admin.providers.add({ ...place, skipCheck: true })

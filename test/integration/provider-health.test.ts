@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { send } from '../support/raw-http.ts'
 
 /** By path and model; null: the connection is reset. */
@@ -30,8 +30,7 @@ beforeAll(async () => {
     response.writeHead(answer.status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer.body ?? { error: { message: `status ${answer.status}` } }))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  origin = `${await listen(provider)}/v1`
   gateway = await startGateway()
   keys = await Promise.all(['one', 'two', 'three'].map(async (name) => (await gateway.createKey(name)).key))
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 
 /**
  * A provider that signs what its model thinks, and refuses a turn with a call whose signature is missing or changed: each turn calls
@@ -123,7 +124,7 @@ let provider: SigningProvider
 beforeEach(async () => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'vault-'))
   provider = new SigningProvider()
-  await new Promise<void>((resolve) => provider.server.listen(0, '127.0.0.1', resolve))
+  await listen(provider.server)
 })
 afterEach(() => {
   provider.server.closeAllConnections()
@@ -161,18 +162,17 @@ async function turn(
   return { text: message?.content ?? null, messages }
 }
 
+async function addSigner({ admin, addRoute }: TestGateway): Promise<void> {
+  const place = { name: 'signer', kind: 'anthropic', baseUrl: provider.origin } as const
+  await admin.providers.add({ ...place, credential: 'sk-ant-x', skipCheck: true })
+  await addRoute('thinker', ['signer:claude-sonnet-4-5-20250929'])
+}
+
 it.each([false, true])(
   'brings signed reasoning back over three turns, a kill and a restart between them (streamed: %s)',
   async (stream) => {
     const first = await startGateway(options())
-    await first.admin.providers.add({
-      name: 'signer',
-      kind: 'anthropic',
-      baseUrl: provider.origin,
-      credential: 'sk-ant-x',
-      skipCheck: true,
-    })
-    await first.addRoute('thinker', ['signer:claude-sonnet-4-5-20250929'])
+    await addSigner(first)
     const { key } = await first.createKey('ci')
     await first.admin.projects.add({ name: 'other' })
     await first.admin.environments.add({ project: 'other', name: 'production' })
@@ -206,14 +206,7 @@ it.each([false, true])(
   'brings signed reasoning of texts back, a kill and a restart between them (streamed: %s)',
   async (stream) => {
     const first = await startGateway(options())
-    await first.admin.providers.add({
-      name: 'signer',
-      kind: 'anthropic',
-      baseUrl: provider.origin,
-      credential: 'sk-ant-x',
-      skipCheck: true,
-    })
-    await first.addRoute('thinker', ['signer:claude-sonnet-4-5-20250929'])
+    await addSigner(first)
     const { key } = await first.createKey('ci')
     await first.admin.environments.add({ project: 'default', name: 'staging' })
     await first.admin.routes.add({

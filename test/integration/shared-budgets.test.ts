@@ -124,7 +124,7 @@ describe.skipIf(postgresPrograms === null)(`budgets of three nodes (${needsPostg
     // Nothing of it was given to this one.
     const refused = await ask('gw-b', key)
     expect(refused).toMatchObject({ status: 429, code: 'rate_limited' })
-    expect(refused.text).toMatch(/was not given so much of what is left/)
+    expect(refused.text).toMatch(/was not given enough of what is left/)
     cluster.postgres.start()
     await expect.poll(async () => (await ask('gw-b', key)).status).toBe(200)
   })

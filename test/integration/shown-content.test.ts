@@ -1,9 +1,9 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lanes } from '../../src/lanes/index.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { isWhole } from '../support/shows/is-whole.ts'
 import { fragments, type Streamed, texts } from '../support/shows/lane-streams.ts'
 import { type Answer, cuts } from '../support/shows/streams.ts'
@@ -37,8 +37,7 @@ beforeAll(async () => {
     }
     response.end(bytes.subarray(parting ?? 0))
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   gateway = await startGateway({ environment: { SPGW_GATEWAY_WORKERS: '1' } })
   const { admin } = gateway
   for (const { name } of lanes) {

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { isWhole } from '../support/shows/is-whole.ts'
 
 /** Days of a budget in a zone whose clocks are changed, as the whole gateway counts them; with other clocks by `faketime`. */
@@ -28,8 +27,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'a' } }], usage }))
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  baseUrl = `${await listen(provider)}/v1`
 })
 
 afterAll(async () => {

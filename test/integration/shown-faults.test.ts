@@ -1,7 +1,7 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { type Act, type FaultRow, faultTable } from '../support/shows/faults.ts'
 import { isWhole } from '../support/shows/is-whole.ts'
 
@@ -26,8 +26,7 @@ beforeAll(async () => {
     paid++
     act(response)
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  origin = await listen(provider)
   gateway = await startGateway({ config: 'gateway:\n  timeouts:\n    first_byte: 400ms\n' })
   key = (await gateway.createKey('caller')).key
 })

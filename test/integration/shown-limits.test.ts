@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Lane } from '../../src/lanes/contract.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { isWhole } from '../support/shows/is-whole.ts'
 import {
   callRow,
@@ -34,10 +33,9 @@ beforeAll(async () => {
     // The check of a credential.
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[],"models":[],"has_more":false}')
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
+  const origin = await listen(provider)
   sockets = await startSocketProvider()
   provider.on('upgrade', sockets.take)
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   gateway = await startGateway({ config: 'gateway:\n  webrtc: allow\n', environment: { SPGW_GATEWAY_WORKERS: '1' } })
   const { admin } = gateway
   for (const { name } of lanes) {

@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { AnswerReader, StreamEvent } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
-import { findLane } from '../../src/lanes/index.ts'
-import { isFault } from '../../src/lanes/request-body.ts'
+import { openReader } from '../support/open-reader.ts'
 
 function open(target: string): AnswerReader {
-  // Gemini's is in the path.
+  // Gemini's model is in the path.
   const body = target.includes('/models/g:') ? '{"stream":true}' : '{"model":"m","stream":true}'
-  const [path = '', query = ''] = target.split('?')
-  const lane = findLane(path)
-  const match = lane?.match('POST', path.slice(lane.prefix.length)) ?? null
-  if (lane === null || match === null) throw new Error(target)
-  const inspection = match.endpoint.inspect(match, query, Buffer.from(body))
-  if (isFault(inspection)) throw new Error(inspection.message)
-  return match.endpoint.reader(inspection, { renameTo: null, askForUsage: true })
+  return openReader(`POST ${target}`, Buffer.from(body), { askForUsage: true }).reader
 }
 
 const tokens = (input: number, output: number, more = {}) => ({

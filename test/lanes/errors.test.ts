@@ -4,7 +4,7 @@ import { SseFramer } from '../../src/core/sse.ts'
 import type { Lane } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
 import { findLane } from '../../src/lanes/index.ts'
-import { isFault } from '../../src/lanes/request-body.ts'
+import { openReader } from '../support/open-reader.ts'
 
 const requestId = 'req_1'
 const lane = (prefix: string): Lane => {
@@ -110,13 +110,8 @@ describe('renderError', () => {
 
 /** The stream's last event after `sent` has gone out; `sent` null: nothing but keep-alives. */
 function brokenStream(call: string, body: string, sent: string | null, release = false): string {
-  const [path = '', query = ''] = call.split('?')
-  const of = lane(path)
-  const match = of.match('POST', path.slice(of.prefix.length))
-  if (match === null) throw new Error(call)
-  const inspection = match.endpoint.inspect(match, query, Buffer.from(body))
-  if (isFault(inspection) || inspection.framing === null) throw new Error(body)
-  const reader = match.endpoint.reader(inspection, { renameTo: null, askForUsage: false })
+  const { lane: of, match, inspection, reader } = openReader(`POST ${call}`, Buffer.from(body))
+  if (inspection.framing === null) throw new Error(body)
   const framer = openFramer(inspection.framing)
   for (const event of framer.push(Buffer.from(sent ?? ''))) reader.event(event)
   const last = release ? framer.release() : framer.rest()

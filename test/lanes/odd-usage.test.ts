@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { AnswerReader, Match } from '../../src/lanes/contract.ts'
+import type { AnswerReader } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
-import { findLane } from '../../src/lanes/index.ts'
-import { isFault } from '../../src/lanes/request-body.ts'
 import { frame } from '../support/framing.ts'
+import { openReader } from '../support/open-reader.ts'
 
 /** How vendors of each format write what an answer used, where they do not write it as the format's owner does. */
 
@@ -21,13 +20,8 @@ function open(name: Name, streamed: boolean): AnswerReader {
   const [target, asked] = calls[name]
   const isGenerate = name === 'generate' && streamed
   const path = isGenerate ? target.replace('generateContent', 'streamGenerateContent') : target
-  const lane = findLane(path)
-  const match: Match | null = lane?.match('POST', path.slice(lane.prefix.length)) ?? null
-  if (match === null) throw new Error(`no endpoint ${path}`)
-  const body = Buffer.from(JSON.stringify(streamed && !isGenerate ? { ...asked, stream: true } : asked))
-  const inspection = match.endpoint.inspect(match, isGenerate ? 'alt=sse' : '', body)
-  if (isFault(inspection)) throw new Error(inspection.message)
-  return match.endpoint.reader(inspection, { renameTo: null, askForUsage: false })
+  const body = JSON.stringify(streamed && !isGenerate ? { ...asked, stream: true } : asked)
+  return openReader(`POST ${path}${isGenerate ? '?alt=sse' : ''}`, Buffer.from(body)).reader
 }
 
 function readWhole(name: Name, usage: unknown): unknown {

@@ -1,13 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { UsageConvention } from '../../src/core/record.ts'
-import type { AnswerReader, Inspection, Match } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
-import { findLane } from '../../src/lanes/index.ts'
-import { isFault } from '../../src/lanes/request-body.ts'
 import { makeOpenaiCompatible } from '../../src/providers/openai-compatible.ts'
 import { presets } from '../../src/providers/presets.ts'
 import { frame } from '../support/framing.ts'
+import { openReader } from '../support/open-reader.ts'
 
 interface Expectation {
   content: number | null
@@ -44,31 +42,15 @@ function readCase(file: string) {
   }
 }
 
-function openCall(
-  call: string,
-  body: Buffer,
-  convention: UsageConvention | undefined,
-): { match: Match; inspection: Inspection; reader: AnswerReader } {
-  const [method = '', target = ''] = call.split(' ')
-  const [path = '', query = ''] = target.split('?')
-  const lane = findLane(path)
-  const match = lane?.match(method, path.slice(lane.prefix.length)) ?? null
-  if (lane === null || match === null) throw new Error(`no endpoint for ${call}`)
-  const inspection = match.endpoint.inspect(match, query, body)
-  if (isFault(inspection)) throw new Error(inspection.message)
-  const reader = match.endpoint.reader(inspection, { renameTo: null, askForUsage: true }, convention)
-  return { match, inspection, reader }
-}
-
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
 
 describe.each(files)('%s', (file) => {
   const { call, convention, body, input, output, expected } = readCase(file)
-  const { inspection } = openCall(call, body, convention)
+  const { inspection } = openReader(call, body, { askForUsage: true, convention })
 
   if (inspection.framing === null) {
     it('reads the whole answer', () => {
-      const { reader } = openCall(call, body, convention)
+      const { reader } = openReader(call, body, { askForUsage: true, convention })
       expect(reader.body(input)).toEqual({ wrong: null })
       const { model, responseId } = reader.seen()
       expect({ usage: reader.usage(), model, id: responseId }).toEqual(expected)
@@ -77,7 +59,7 @@ describe.each(files)('%s', (file) => {
   }
 
   it.each([[[1 << 20]], [[1]], [[7, 2, 11]]])('reads and hands on, fed in pieces of %j', (sizes) => {
-    const { inspection, reader } = openCall(call, body, convention)
+    const { inspection, reader } = openReader(call, body, { askForUsage: true, convention })
     if (inspection.framing === null) throw new Error('not streamed')
     const readings = frame(openFramer(inspection.framing), input, sizes).map((event) => reader.event(event))
     const passed = Buffer.concat(readings.map((reading) => reading.pass ?? Buffer.alloc(0)))

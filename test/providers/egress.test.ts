@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
@@ -14,6 +13,7 @@ import { egressOf } from '../../src/providers/egress.ts'
 import { createHttpTransport, type HttpTransportOptions } from '../../src/providers/http.ts'
 import { openai } from '../../src/providers/openai.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
+import { listenOnPort } from '../support/listen.ts'
 import { RecordingSink } from './recording-sink.ts'
 
 const closers: (() => unknown)[] = []
@@ -28,11 +28,7 @@ async function listen(server: net.Server): Promise<number> {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  return await listenOnPort(server)
 }
 
 async function send(

@@ -1,11 +1,10 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
-import { once } from 'node:events'
 import http from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { egressOf } from '../../src/providers/egress.ts'
 import { createHttpTransport } from '../../src/providers/http.ts'
+import { listenOnPort } from '../support/listen.ts'
 import { RecordingSink } from './recording-sink.ts'
 
 /** What the name server says next; the last answer stays. */
@@ -25,9 +24,7 @@ function lookupAsTold(name: string, _options: LookupOptions, done: (error: null,
 const server = http.createServer((_request, response) => response.setHeader('connection', 'close').end('inside'))
 let port: number
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  port = (server.address() as AddressInfo).port
+  port = await listenOnPort(server)
   vi.spyOn(dns, 'lookup').mockImplementation(lookupAsTold as typeof dns.lookup)
   syncBuiltinESMExports()
 })

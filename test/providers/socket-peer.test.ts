@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { HeldSocket, Peer, socketOptions } from '../../src/providers/socket-peer.ts'
+import { listenOnPort } from '../support/listen.ts'
 
 /** One end as the gateway has it, and the bare connection at the other. */
 async function startPeer(): Promise<{ peer: Peer; far: Socket }> {
@@ -14,9 +15,7 @@ async function startPeer(): Promise<{ peer: Peer; far: Socket }> {
       sockets.handleUpgrade(request, connection, head, (socket) => resolve(new Peer(socket as HeldSocket, connection))),
     ),
   )
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const far = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const far = net.connect(await listenOnPort(server), '127.0.0.1')
   onTestFinished(() => {
     far.destroy()
     server.close()

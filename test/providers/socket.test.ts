@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
@@ -11,6 +10,7 @@ import { egressOf } from '../../src/providers/egress.ts'
 import type { Proxies } from '../../src/providers/proxy-choice.ts'
 import { Handshake } from '../../src/providers/socket.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
+import { listenOnPort } from '../support/listen.ts'
 import { RecordingSink } from './recording-sink.ts'
 
 const closers: (() => unknown)[] = []
@@ -25,10 +25,7 @@ async function listen(server: net.Server): Promise<number> {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  return address !== null && typeof address === 'object' ? address.port : 0
+  return await listenOnPort(server)
 }
 
 function greeting(server: http.Server): http.Server {

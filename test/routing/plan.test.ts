@@ -193,7 +193,7 @@ describe('plan', () => {
 
   it('names the lane to call instead', () => {
     const { fault } = run([makeRoute('gpt-4o', to('claude'))], ask())
-    expect(fault?.message).toContain('has this call of the openai lane, and it is none that is translated')
+    expect(fault?.message).toContain('has this call of the openai lane, and the gateway does not translate it')
     expect(fault?.message).toContain('Call the anthropic lane instead')
   })
 

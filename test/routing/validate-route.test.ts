@@ -11,7 +11,7 @@ const target = { upstreamModel: null, weight: 1, priority: 0 }
 const refused: [string, RouteShape, RouteShape[], RegExp][] = [
   ['no target', shape('m', { targets: [] }), [], /no target/],
   ['an empty model', shape(''), [], /needs a name/],
-  ['blanks around the model', shape(' m'), [], /blanks/],
+  ['blanks around the model', shape(' m'), [], /spaces/],
   ['a name that moves the cursor', shape('\u001b[31mred'), [], /nobody can see/],
   ['a name that turns the text around', shape('a\u202eb'), [], /nobody can see/],
   ['half a character', shape('a\ud800'), [], /nobody can see/],

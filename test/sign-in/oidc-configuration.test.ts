@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Oidc } from '../../src/sign-in/oidc.ts'
 import type { SignIn } from '../../src/sign-in/sign-in.ts'
 import { askProvider } from '../support/ask-provider.ts'
+import { listen } from '../support/listen.ts'
 import { refusedWith } from './start-desk.ts'
 
 const minuteMs = 60_000
@@ -31,10 +31,7 @@ beforeEach(async () => {
     }
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(metadata))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const place = server.address()
-  const issuer = `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}`
+  const issuer = await listen(server)
   const signIn = {
     parts: { askProvider, onFault: (error: unknown) => faults.push(error) },
     fail: (_operator: unknown, _method: string, _place: unknown, refusal: Error) => refusal,

@@ -61,13 +61,13 @@ describe('a member of a request that every object has', () => {
 
 describe('a word of a request that every object has', () => {
   it.each<[string, FormatName, object, string]>([
-    ['a role', 'responses', { model: 'm', input: [{ role: 'constructor', content: 'hi' }] }, 'none of the known roles'],
+    ['a role', 'responses', { model: 'm', input: [{ role: 'constructor', content: 'hi' }] }, 'not a known role'],
     ['a role', 'generate', { contents: [{ role: 'constructor', parts: [] }] }, 'neither user nor model'],
     [
       'a level',
       'generate',
       { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { thinkingConfig: { thinkingLevel: '__proto__' } } },
-      'none of the known levels',
+      'not a known level',
     ],
   ])('is none that is known: %s of %s', (_, from, request, message) => {
     const { refused } = translateRequest(from, 'messages', JSON.stringify(request))

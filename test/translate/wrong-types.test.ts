@@ -21,28 +21,28 @@ describe('a member of a wrong type is refused, listed, or passed on for the prov
   const chat = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
   const generate = { contents: [{ parts: [{ text: 'hi' }] }] }
   const refused: [FormatName, object, string, string][] = [
-    ['chat', { ...chat, response_format: 'json_object' }, 'response_format', 'response_format is no object'],
-    ['chat', { ...chat, thinking: 'x' }, 'thinking', 'thinking is no object'],
-    ['chat', { ...chat, stop: ['a', 5] }, 'stop[1]', 'stop[1] is no text'],
-    ['chat', { ...chat, user: 5 }, 'user', 'user is no text'],
-    ['chat', { ...chat, thinking: { type: 'zz' } }, 'thinking.type', 'thinking.type is none of the known types'],
-    ['chat', { ...chat, parallel_tool_calls: 'no' }, 'parallel_tool_calls', 'parallel_tool_calls is no boolean'],
-    ['responses', { model: 'm', input: 5 }, 'input', 'input is neither text nor list'],
-    ['responses', { model: 'm', input: 'x', tool_choice: 'f' }, 'tool_choice', 'tool_choice is none of'],
-    ['messages', { ...chat, max_tokens: 9, tool_choice: 'any' }, 'tool_choice', 'tool_choice is no object'],
-    ['messages', { ...chat, max_tokens: 9, thinking: { type: 'zz' } }, 'thinking.type', 'thinking.type is none of'],
+    ['chat', { ...chat, response_format: 'json_object' }, 'response_format', 'response_format is not an object'],
+    ['chat', { ...chat, thinking: 'x' }, 'thinking', 'thinking is not an object'],
+    ['chat', { ...chat, stop: ['a', 5] }, 'stop[1]', 'stop[1] is not text'],
+    ['chat', { ...chat, user: 5 }, 'user', 'user is not text'],
+    ['chat', { ...chat, thinking: { type: 'zz' } }, 'thinking.type', 'thinking.type is not a known type'],
+    ['chat', { ...chat, parallel_tool_calls: 'no' }, 'parallel_tool_calls', 'parallel_tool_calls is not a boolean'],
+    ['responses', { model: 'm', input: 5 }, 'input', 'input is neither text nor a list'],
+    ['responses', { model: 'm', input: 'x', tool_choice: 'f' }, 'tool_choice', 'tool_choice is not a known'],
+    ['messages', { ...chat, max_tokens: 9, tool_choice: 'any' }, 'tool_choice', 'tool_choice is not an object'],
+    ['messages', { ...chat, max_tokens: 9, thinking: { type: 'zz' } }, 'thinking.type', 'thinking.type is not a known'],
     [
       'messages',
       { ...chat, max_tokens: 9, output_config: { format: { type: 'json_schema', schema: 'x' } } },
       'output_config.format.schema',
-      'is no object',
+      'is not an object',
     ],
-    ['generate', { ...generate, generationConfig: [] }, 'generationConfig', 'generationConfig is no object'],
+    ['generate', { ...generate, generationConfig: [] }, 'generationConfig', 'generationConfig is not an object'],
     [
       'generate',
       { ...generate, toolConfig: { functionCallingConfig: { mode: 'MUST' } } },
       'toolConfig.functionCallingConfig.mode',
-      'none of the known modes',
+      'not a known mode',
     ],
   ]
   it.each(refused)('%s: %j', (from, body, param, words) => {

@@ -68,7 +68,7 @@ describe('spend', () => {
   it('says that what has no price is counted nowhere, and not of what has used nothing', async () => {
     driven = drive(answers)
     await driven.press('$', 'b', 'b')
-    await driven.see('A cost of – is of models without a price')
+    await driven.see('A cost of – means that a model has no price')
     await driven.press('b')
     expect(await driven.see('openai')).not.toContain('without a price')
   })

@@ -1,7 +1,8 @@
-import { on, once } from 'node:events'
+import { on } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { Readings } from '../../../src/cluster/readings/readings.ts'
+import { listenOnPort } from '../../support/listen.ts'
 
 /** Takes connections as PostgreSQL does, and never answers. */
 const silent = createServer()
@@ -13,10 +14,7 @@ afterEach(() => {
 })
 
 it('goes on beside a long one, over a few connections at most', async () => {
-  silent.listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  const place = silent.address()
-  const port = typeof place === 'object' && place !== null ? place.port : 0
+  const port = await listenOnPort(silent)
   const address = {
     host: '127.0.0.1',
     port,

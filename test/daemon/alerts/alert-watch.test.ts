@@ -201,7 +201,7 @@ describe('a look', () => {
     live = failing()
     store.failures = [new Error('the disk is full')]
     await watch.look()
-    expect(warnings).toEqual(['alerts were not looked at: the disk is full'])
+    expect(warnings).toEqual(['alerts were not checked: the disk is full'])
     await look()
     expect(types()).toEqual(['alr_ops provider.failing'])
   })

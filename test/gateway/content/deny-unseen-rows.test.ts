@@ -1,47 +1,35 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentSide } from '../../../src/core/content-rules.ts'
 import type { Endpoint, Lane } from '../../../src/lanes/contract.ts'
 import { lanes } from '../../../src/lanes/index.ts'
-import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { ContentPlane, contentRule, keyPolicy } from '../../support/content-plane.ts'
 import { callRow, replyTo, walkedCalls } from '../../support/shows/limits-walk.ts'
-import { makePolicy } from '../../support/snapshot.ts'
 
-/** Every row of docs/lanes.md under a policy that denies what its content rules cannot look at: nothing that is denied is paid for. */
+/** Every row of docs/lanes.md under a policy that denies what its content rules cannot check: nothing that is denied is paid for. */
 
-let provider: http.Server
-let plane: DataPlane
+let stage: ContentPlane
 let row: Endpoint
 let calls = 0
 
 beforeAll(async () => {
-  provider = http.createServer((request, response) => {
-    calls++
-    request.resume().on('end', () => replyTo(response, { fate: 'answered', row, streamed: false }))
-  })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  const usual = { detector: 'secrets', pattern: null, action: 'flag', reversible: false, longest: 200 } as const
   const policy = (name: string, on: ContentSide[]) =>
-    makePolicy(name, {
-      attachedTo: { workspace: false, ids: [] },
-      contentRules: [{ ...usual, name: 'keys', on }],
+    keyPolicy(name, {
+      contentRules: [contentRule('keys', on, { detector: 'secrets', action: 'flag' })],
       denyUnseen: true,
     })
-  plane = await startDataPlane({
-    providers: lanes.map(({ name }) => ({ kind: name, baseUrl: name === 'openai' ? `${baseUrl}/v1` : baseUrl })),
-    policies: [policy('prompts', ['prompt']), policy('answers', ['answer'])],
-    defaults: true,
-    webrtc: true,
-  })
+  stage = await ContentPlane.start(
+    (request, response) => {
+      calls++
+      request.resume().on('end', () => replyTo(response, { fate: 'answered', row, streamed: false }))
+    },
+    {
+      policies: [policy('prompts', ['prompt']), policy('answers', ['answer'])],
+      defaults: true,
+      webrtc: true,
+    },
+  )
 })
-afterAll(async () => {
-  await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
-})
+afterAll(async () => await stage.stop())
 
 /** What costs something, and answers with images, videos, sound or a file, or goes past the gateway. */
 const media = new Set([
@@ -62,15 +50,15 @@ const rowsOf = (lane: Lane) =>
 
 for (const lane of lanes) {
   describe(`a call of the ${lane.name} lane`, () => {
-    beforeAll(() => plane.ownAll(lane.name))
+    beforeAll(() => stage.plane.ownAll(lane.name))
 
     async function call(name: string, endpoint: Endpoint) {
-      await plane.changeKey({ policyId: `pol_${name}` })
+      await stage.plane.changeKey({ policyId: `pol_${name}` })
       row = endpoint
       calls = 0
-      plane.heal(lanes.indexOf(lane))
-      const { requestId, status } = await callRow(plane, lane, { row: endpoint, streamed: false })
-      const { error } = await plane.record(requestId)
+      stage.plane.heal(lanes.indexOf(lane))
+      const { requestId, status } = await callRow(stage.plane, lane, { row: endpoint, streamed: false })
+      const { error } = await stage.plane.record(requestId)
       return { status, denied: error?.code === 'policy_denied', called: calls > 0, error }
     }
 

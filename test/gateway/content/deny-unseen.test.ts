@@ -1,73 +1,45 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentSide } from '../../../src/core/content-rules.ts'
-import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
-import { makePolicy } from '../../support/snapshot.ts'
+import { ContentPlane, contentRule, keyPolicy, postJson as post } from '../../support/content-plane.ts'
 
 function policy(name: string, on: ContentSide[], denyUnseen: boolean) {
-  const usual = { detector: 'secrets', pattern: null, action: 'flag', reversible: false, longest: 200 } as const
-  return makePolicy(name, {
-    attachedTo: { workspace: false, ids: [] },
-    contentRules: [{ ...usual, name: 'keys', on }],
-    denyUnseen,
-  })
+  const rule = contentRule('keys', on, { detector: 'secrets', action: 'flag' })
+  return keyPolicy(name, { contentRules: [rule], denyUnseen })
 }
 
 const file = 'iVBORw0KGgo'.repeat(40)
-let provider: http.Server
-let plane: DataPlane
+let stage: ContentPlane
 let answer = { type: 'application/json', text: '{"choices":[]}' }
 let calls = 0
 
 beforeAll(async () => {
-  provider = http.createServer(async (request, response) => {
-    calls++
-    await request.toArray()
-    response.writeHead(200, { 'content-type': answer.type })
-    response.end(answer.text)
-  })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  plane = await startDataPlane({
-    providers: [
-      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
-      { kind: 'anthropic', baseUrl },
-      { kind: 'gemini', baseUrl },
-    ],
-    policies: [
-      policy('prompts', ['prompt'], true),
-      policy('answers', ['answer'], true),
-      policy('notes', ['prompt', 'answer'], false),
-    ],
-    webrtc: true,
-  })
-  plane.ownAll()
+  stage = await ContentPlane.start(
+    async (request, response) => {
+      calls++
+      await request.toArray()
+      response.writeHead(200, { 'content-type': answer.type })
+      response.end(answer.text)
+    },
+    {
+      policies: [
+        policy('prompts', ['prompt'], true),
+        policy('answers', ['answer'], true),
+        policy('notes', ['prompt', 'answer'], false),
+      ],
+      webrtc: true,
+    },
+  )
+  stage.plane.ownAll()
 })
-afterAll(async () => {
-  await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
-})
+afterAll(async () => await stage.stop())
 
 async function send(name: string, path: string, init: RequestInit) {
-  await plane.changeKey({ policyId: `pol_${name}` })
   calls = 0
-  const response = await fetch(`${plane.baseUrl}/v1${path}`, {
-    ...init,
-    headers: { authorization: `Bearer ${plane.key}`, ...init.headers },
-  })
-  const text = await response.text()
-  const record = await plane.record(response.headers.get('x-sp-request-id'))
-  const signals = record.policy_signals.filter(({ rule }) => rule === 'content.unseen')
-  return { status: response.status, text, called: calls > 0, signals }
+  const { status, text, signals } = await stage.send(name, path, init)
+  return { status, text, called: calls > 0, signals: signals.filter(({ rule }) => rule === 'content.unseen') }
 }
 
-const post = (body: object): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})
 const chat = (content: unknown, more: object = {}) =>
   post({ model: 'openai-model', messages: [{ role: 'user', content }], ...more })
 const messages = (content: unknown) =>
@@ -110,7 +82,7 @@ describe('a policy that denies what its rules cannot look at', () => {
   it.each(unseen)('denies %s, before a provider gets it', async (_, path, init) => {
     const denied = await send('prompts', path, init())
     expect([denied.status, denied.called]).toEqual([403, false])
-    expect(denied.text).toContain('The policy prompts denies what its content rules cannot look at in the prompt')
+    expect(denied.text).toContain('The policy prompts denies what its content rules cannot check in the prompt')
     expect(denied.signals).toMatchObject([{ verdict: 'deny', data: { on: 'prompt', policy: 'prompts' } }])
   })
 
@@ -184,19 +156,19 @@ describe("a batch of Gemini's", () => {
     ['that asks for text', 'answers', inline(['TEXT']), false],
     ['that asks for pictures', 'prompts', inline(['IMAGE']), false],
   ])('%s under a policy with rules on %s', async (_what, name, inputConfig, isDenied) => {
-    plane.ownAll('gemini', { lines: 1, models: [], objects: [], unread: null })
+    stage.plane.ownAll('gemini', { lines: 1, models: [], objects: [], unread: null })
     const { status, called } = await send(name, batch, post({ batch: { inputConfig } }))
     expect([status, called]).toEqual(isDenied ? [403, false] : [200, true])
-    plane.ownAll()
+    stage.plane.ownAll()
   })
 })
 
 describe('a WebSocket', () => {
   const handshake = async (name: string) => {
-    await plane.changeKey({ policyId: `pol_${name}` })
-    const request = http.request(`${plane.baseUrl}/v1/realtime?model=openai-model`, {
+    await stage.plane.changeKey({ policyId: `pol_${name}` })
+    const request = http.request(`${stage.plane.baseUrl}/v1/realtime?model=openai-model`, {
       headers: {
-        ...{ authorization: `Bearer ${plane.key}`, connection: 'Upgrade', upgrade: 'websocket' },
+        ...{ authorization: `Bearer ${stage.plane.key}`, connection: 'Upgrade', upgrade: 'websocket' },
         ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
       },
     })
@@ -211,7 +183,7 @@ describe('a WebSocket', () => {
   }
 
   it.each(['prompts', 'answers'])('is denied by a policy with rules on %s', async (name) => {
-    expect(await handshake(name)).toContain(`The policy ${name} denies what its content rules cannot look at`)
+    expect(await handshake(name)).toContain(`The policy ${name} denies what its content rules cannot check`)
   })
 
   it('is tried where a policy only notes it', async () => {
@@ -225,7 +197,7 @@ describe('a call by WebRTC', () => {
   it.each(['prompts', 'answers'])('is denied by a policy with rules on %s', async (name) => {
     const denied = await send(name, '/live/sessions', begin())
     expect([denied.status, denied.called]).toEqual([403, false])
-    expect(denied.text).toContain(`The policy ${name} denies what its content rules cannot look at`)
+    expect(denied.text).toContain(`The policy ${name} denies what its content rules cannot check`)
   })
 
   it('is begun where a policy only notes it', async () => {
@@ -258,7 +230,7 @@ describe('an answer that rules cannot look at', () => {
     answer = { type: 'application/json', text: `{"choices":[{"message":{"audio":{"data":"${file}"}}}]}` }
     const denied = await send('answers', '/chat/completions', chat('a cat'))
     expect([denied.status, denied.called]).toEqual([403, true])
-    expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
+    expect(denied.text).toContain('The policy answers denies what its content rules cannot check in the answer')
     expect(denied.text).not.toContain(file)
   })
 
@@ -299,7 +271,7 @@ describe('an answer that rules cannot look at', () => {
     answer = { type: 'application/json', text: '{}' }
     const denied = await send('answers', path, init)
     expect([denied.status, denied.called]).toEqual([403, false])
-    expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
+    expect(denied.text).toContain('The policy answers denies what its content rules cannot check in the answer')
     expect(denied.signals).toMatchObject([{ verdict: 'deny', data: { on: 'answer', policy: 'answers' } }])
     const passed = await send('notes', path, init)
     expect(passed.called).toBe(true)
@@ -316,9 +288,9 @@ describe('an answer that rules cannot look at', () => {
 
   it('is denied where it is a picture in the form of Imagen', async () => {
     answer = { type: 'application/json', text: `{"response":{"predictions":[{"bytesBase64Encoded":"${file}"}]}}` }
-    plane.ownAll('gemini')
+    stage.plane.ownAll('gemini')
     const denied = await send('answers', '/gemini/v1beta/operations/op_1', {})
-    plane.ownAll()
+    stage.plane.ownAll()
     expect([denied.status, denied.text]).toEqual([403, expect.not.stringContaining(file)])
   })
 
@@ -331,7 +303,7 @@ describe('an answer that rules cannot look at', () => {
     ].join('')
     answer = { type: 'text/event-stream', text }
     const denied = await send('answers', '/responses', post({ model: 'openai-model', input: 'a cat', stream: true }))
-    expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
+    expect(denied.text).toContain('The policy answers denies what its content rules cannot check in the answer')
     expect(denied.text).not.toContain(file)
     expect(denied.signals).toMatchObject([{ verdict: 'deny', data: { on: 'answer', policy: 'answers' } }])
   })

@@ -1,74 +1,42 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { ContentPlane, contentRule, keyPolicy, postJson } from '../../support/content-plane.ts'
 import { gemini, messages, openai } from '../../support/shows/lane-streams.ts'
 import { type Answer, json } from '../../support/shows/streams.ts'
-import { makePolicy } from '../../support/snapshot.ts'
 
-const rule = { name: 'keys', detector: 'secrets', pattern: null, reversible: false, longest: 200 } as const
 const policies = (['block', 'redact', 'flag'] as const).map((action) =>
-  makePolicy(action, {
-    attachedTo: { workspace: false, ids: [] },
-    contentRules: [{ ...rule, action, on: ['answer'] }],
-  }),
+  keyPolicy(action, { contentRules: [contentRule('keys', ['answer'], { detector: 'secrets', action })] }),
 )
+const mailRule = { detector: 'email-addresses', action: 'redact', reversible: true } as const
 policies.push(
-  makePolicy('prompts', {
-    attachedTo: { workspace: false, ids: [] },
-    contentRules: [{ ...rule, action: 'redact', on: ['prompt'] }],
-  }),
-  makePolicy('returns', {
-    attachedTo: { workspace: false, ids: [] },
-    contentRules: [{ ...rule, detector: 'email-addresses', action: 'redact', reversible: true, on: ['prompt'] }],
-  }),
+  keyPolicy('prompts', { contentRules: [contentRule('keys', ['prompt'], { detector: 'secrets', action: 'redact' })] }),
+  keyPolicy('returns', { contentRules: [contentRule('keys', ['prompt'], mailRule)] }),
 )
 
-let provider: http.Server
-let plane: DataPlane
+let stage: ContentPlane
 let sent: Answer
 let status = 200
 
 beforeAll(async () => {
-  provider = http.createServer(async (request, response) => {
-    await request.toArray()
-    response.writeHead(status, { 'content-type': sent.type }).end(sent.text)
-  })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  plane = await startDataPlane({
-    providers: [
-      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
-      { kind: 'anthropic', baseUrl },
-      { kind: 'gemini', baseUrl },
-    ],
-    policies,
-  })
-  plane.ownAll()
+  stage = await ContentPlane.start(
+    async (request, response) => {
+      await request.toArray()
+      response.writeHead(status, { 'content-type': sent.type }).end(sent.text)
+    },
+    { policies },
+  )
+  stage.plane.ownAll()
 })
-afterAll(async () => {
-  await plane.stop()
-  provider.closeAllConnections()
-  provider.close()
-})
+afterAll(async () => await stage.stop())
 
 async function ask(policy: string, path: string, body: object, answer: Answer) {
-  await plane.changeKey({ policyId: `pol_${policy}` })
   sent = answer
-  const response = await fetch(`${plane.baseUrl}/v1${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const text = await response.text()
-  return { text, record: await plane.record(response.headers.get('x-sp-request-id')) }
+  return await stage.send(policy, path, postJson(body))
 }
 
 describe('an error in a stream, before any content', () => {
-  // What has failed before rests.
+  // Earlier failures put providers into cooldown.
   beforeEach(() => {
-    for (const at of [0, 1, 2]) plane.heal(at)
+    for (const at of [0, 1, 2]) stage.plane.heal(at)
   })
   const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
   const says = `No such thing: ${token}.`

@@ -1,77 +1,46 @@
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentRule } from '../../../src/core/content-rules.ts'
-import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
-import { makePolicy } from '../../support/snapshot.ts'
+import { ContentPlane, contentRule, keyPolicy, postJson } from '../../support/content-plane.ts'
 
 const key = 'sk-proj-Abc123Def456Ghi789'
 
-function rule(name: string, parts: Partial<ContentRule>): ContentRule {
-  const usual = {
-    detector: null,
-    pattern: null,
-    action: 'block',
-    on: ['prompt'],
-    reversible: false,
-    longest: 200,
-  } as const
-  return { ...usual, on: ['prompt'], name, ...parts }
-}
+const rule = (name: string, parts: Partial<ContentRule>) => contentRule(name, ['prompt'], parts)
 
-const own = { attachedTo: { workspace: false, ids: [] } }
 const policies = [
-  makePolicy('blocks', { ...own, contentRules: [rule('keys', { detector: 'secrets' })] }),
-  makePolicy('masks', {
-    ...own,
+  keyPolicy('blocks', { contentRules: [rule('keys', { detector: 'secrets' })] }),
+  keyPolicy('masks', {
     contentRules: [
       rule('keys', { detector: 'secrets', action: 'redact' }),
       rule('people', { detector: 'personal', action: 'redact' }),
     ],
   }),
-  makePolicy('flags', { ...own, contentRules: [rule('people', { detector: 'email-addresses', action: 'flag' })] }),
-  makePolicy('denies', { ...own, denyPatterns: ['(?i)project\\s+zeus'] }),
-  makePolicy('broken', { ...own, contentRules: [rule('bad', { pattern: '(a', action: 'flag' })] }),
+  keyPolicy('flags', { contentRules: [rule('people', { detector: 'email-addresses', action: 'flag' })] }),
+  keyPolicy('denies', { denyPatterns: ['(?i)project\\s+zeus'] }),
+  keyPolicy('broken', { contentRules: [rule('bad', { pattern: '(a', action: 'flag' })] }),
 ]
 
-let provider: http.Server
-let plane: DataPlane
+let stage: ContentPlane
 const received: string[] = []
 
 beforeAll(async () => {
-  provider = http.createServer(async (request, response) => {
-    received.push(Buffer.concat(await request.toArray()).toString())
-    response.setHeader('content-type', 'application/json').end('{"choices":[]}')
-  })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
-  plane = await startDataPlane({
-    providers: [
-      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
-      { kind: 'anthropic', baseUrl },
-      { kind: 'gemini', baseUrl },
-    ],
-    policies,
-  })
+  stage = await ContentPlane.start(
+    async (request, response) => {
+      received.push(Buffer.concat(await request.toArray()).toString())
+      response.setHeader('content-type', 'application/json').end('{"choices":[]}')
+    },
+    { policies },
+  )
 })
-afterAll(async () => {
-  await plane.stop()
-  provider.close()
-})
+afterAll(async () => await stage.stop())
 
 const chat = '/chat/completions'
 const generate = '/gemini/v1beta/models/gemini-model:generateContent'
 
-/** `sent`: what the provider got; null where it got nothing. */
+/** `sent`: what the provider got; null: nothing. */
 async function send(policy: string, path: string, body: string) {
-  await plane.changeKey({ policyId: `pol_${policy}` })
   received.length = 0
-  const headers = { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' }
-  const response = await fetch(`${plane.baseUrl}/v1${path}`, { method: 'POST', headers, body })
-  const text = await response.text()
-  const record = await plane.record(response.headers.get('x-sp-request-id'))
-  const signals = record.policy_signals.filter(({ rule: name }) => name.startsWith('content'))
-  return { status: response.status, text, sent: received[0] ?? null, signals, record, headers: response.headers }
+  const answer = await stage.send(policy, path, postJson(body))
+  return { ...answer, sent: received[0] ?? null }
 }
 
 /** Every place in which a prompt of a lane has text. SECRET stands for it. */
@@ -344,7 +313,7 @@ describe('a prompt', () => {
   it('litellm PR 31503: is blocked where a rule itself fails', async () => {
     const { status, sent, text } = await send('broken', chat, body)
     expect([status, sent]).toEqual([403, null])
-    expect(text).toContain('A content rule could not look at the prompt, so it is blocked')
+    expect(text).toContain('A content rule could not check the prompt, so it is blocked')
   })
 
   it('of many megabytes is looked through', async () => {

@@ -74,7 +74,7 @@ describe('what is at an address', () => {
   })
 
   it.each([
-    { name: 'a page', answer: { chunks: [Buffer.from('<html>')] }, why: 'it is no image' },
+    { name: 'a page', answer: { chunks: [Buffer.from('<html>')] }, why: 'it is not an image' },
     { name: 'nothing', answer: { status: 404 }, why: 'answered 404' },
     { name: 'compressed', answer: { headers: ['content-encoding', 'gzip'], chunks: [png] }, why: 'compressed' },
     { name: 'more than 20 MB', answer: { chunks: [png, Buffer.alloc(20_000_000)] }, why: 'larger than' },
@@ -108,7 +108,7 @@ it.each([
   ['http://printer/a', 'not a public one'],
   ['http://db.internal/a', 'not a public one'],
   ['http://metadata.google.internal/a', 'not a public one'],
-  ['file:///etc/passwd', 'no address of the web'],
+  ['file:///etc/passwd', 'not a web address'],
   ['https://user:secret@pictures.example/a', 'credentials'],
 ])('the gateway never calls %s for a client', (url, why) => {
   expect(refusePublicAddress(new URL(url))).toContain(why)

@@ -1,6 +1,7 @@
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { listen } from '../../support/listen.ts'
 
 const heldLimit = 8_000_000
 
@@ -19,8 +20,7 @@ beforeAll(async () => {
       socket.resume()
     })
   })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const origin = await listen(provider)
   plane = await startDataPlane({
     heldLimit,
     // Bytes end these streams, however slow the machine is.

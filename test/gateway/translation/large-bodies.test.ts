@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { listen } from '../../support/listen.ts'
 import { makeRoute, makeTarget } from '../../support/snapshot.ts'
 
 let provider: http.Server
@@ -35,8 +34,7 @@ beforeAll(async () => {
       }),
     )
   })
-  await once(provider.listen(0, '127.0.0.1'), 'listening')
-  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const baseUrl = await listen(provider)
   const routes = [makeRoute('large', [makeTarget('anthropic'), makeTarget('anthropic')], { retries: 2 })]
   plane = await startDataPlane({ providers: [{ kind: 'anthropic', baseUrl }], routes })
 })

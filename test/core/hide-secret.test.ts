@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
-import { hideInHeaders, hideInText } from '../../src/gateway/upstream/headers.ts'
+import { hideInHeaders, hideSecret, Secret } from '../../src/core/secret.ts'
 
 const value = 'sk-proj-Ab+9/canary==~0123'
 const secret = new Secret(value)
@@ -32,7 +31,7 @@ describe('a credential', () => {
       'application/json',
     ])
     expect(hidden).toEqual(['x-echo'])
-    const text = hideInText(`{"a":"${spelling}","b":1}`, secret)
+    const text = hideSecret(`{"a":"${spelling}","b":1}`, secret)
     expect(text).toContain('***')
     expect(text).not.toContain(spelling.slice(-12))
     expect(text.endsWith('","b":1}')).toBe(true)
@@ -54,16 +53,16 @@ describe('a credential', () => {
     const document = new Secret(
       JSON.stringify({ client_secret: 'shh-secret-0123', region: 'eu', key: 'line\nline-0123' }),
     )
-    expect(hideInText('shh-secret-0123 in eu: line\nline-0123 line\\nline-0123', document)).toBe('*** in eu: *** ***')
-    expect(hideInText('EMPTY', new Secret('EMPTY'))).toBe('EMPTY')
-    expect(hideInText('a {shh-no-json-0123', new Secret('{shh-no-json-0123'))).toBe('a ***')
+    expect(hideSecret('shh-secret-0123 in eu: line\nline-0123 line\\nline-0123', document)).toBe('*** in eu: *** ***')
+    expect(hideSecret('EMPTY', new Secret('EMPTY'))).toBe('EMPTY')
+    expect(hideSecret('a {shh-no-json-0123', new Secret('{shh-no-json-0123'))).toBe('a ***')
   })
 
   it('is hidden in base64 whatever it stands in', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (before, after) => {
         const text = Buffer.from(before + value + after).toString('base64')
-        const left = hideInText(text, secret)
+        const left = hideSecret(text, secret)
         expect(Buffer.from(left.replace('***', ''), 'base64').includes(value.slice(2, -2))).toBe(false)
         expect(left).toContain('***')
       }),
