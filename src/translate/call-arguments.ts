@@ -8,6 +8,7 @@ export function argumentsObject(call: CallPart, ledger: Ledger): string {
   const { isObject, values } = surveyObject(text)
   if (!ledger.takeValues(values)) ledger.refuse(call.path, 'the arguments of its calls have too many values')
   else if (isObject) return text
-  else ledger.refuse(call.path, `the arguments of the call ${call.id ?? call.name} at ${call.path} are not a JSON object`)
+  else
+    ledger.refuse(call.path, `the arguments of the call ${call.id ?? call.name} at ${call.path} are not a JSON object`)
   return '{}'
 }
