@@ -281,7 +281,7 @@ export class Membership {
       const answer = await link.ask('read-answer', { invite })
       if (answer === '')
         throw new StoreConflict(
-          'the node that made the invitation rejected it: it is not the one that it made',
+          'the node that made the invitation rejected this one: its secret does not match',
           askForInvitation,
         )
       if (answer !== null) return joiner.open(answer)
