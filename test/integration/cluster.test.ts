@@ -208,7 +208,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     const forged = token.replace(/.{43}$/, 'A'.repeat(43))
     const refusal = (given: string) => stranger.gateway.admin.cluster.join({ token: given }).catch(String)
     expect(await refusal(forged)).toMatch(/rejected this one/)
-    expect(await refusal(token)).toMatch(/was used already/)
+    expect(await refusal(token)).toMatch(/was already used/)
     // Nothing of its own was given up for it.
     expect((await stranger.gateway.admin.cluster.status({})).cluster).toBeNull()
     await stranger.gateway.admin.projects.add({ name: 'own' })
