@@ -315,6 +315,18 @@ describe('a WebSocket', () => {
     await expect.poll(() => use(plane)).toMatchObject({ used: 800_000, held: 0, holders: 0 })
   })
 
+  it('charges the model that answers for nothing that one without a price has written down', async () => {
+    const { plane, client, hear } = await listen({})
+    const session = { input_audio_transcription: { model: 'house-whisper' } }
+    await hear({ type: 'session.created', session }, spoken)
+    client.socket.close(1000)
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({ tokens: { input: 1000, output: 100 }, cost: null })
+    expect(record.policy_signals.filter(({ rule }) => rule === 'unpriced')).toMatchObject([
+      { data: { model: 'house-whisper' } },
+    ])
+  })
+
   it('litellm PR 40010: that only writes down ends where its budget does', async () => {
     const { plane, client, hear, far } = await listen({ budgetUsdDay: 0.04 }, '?intent=transcription')
     client.send({ type: 'session.update', session: { type: 'transcription', ...transcriber } })

@@ -43,7 +43,9 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
   if (end.tokens !== null && mostOf(end.tokens) > doubtedFrom) doubtReport(arrival, end, end.tokens)
   const usage = { tokens: end.tokens, detail: end.detail ?? null }
   if (usage.tokens !== null || usage.detail !== null) {
-    trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
+    // Turns of a connection are priced one by one, and may be of other models than its own.
+    const isOfTurns = trace.turnsCost !== null || arrival.match?.endpoint.socket != null
+    trace.cost = isOfTurns ? trace.turnsCost : priceUsage(arrival, usage)
     if (end.free === true && trace.cost !== null && trace.priced?.vendor === 'anthropic') {
       trace.cost = { ...trace.cost, usd: 0 }
       trace.note(...uncharged)
