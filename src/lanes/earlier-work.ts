@@ -5,6 +5,8 @@ import type { ObjectName } from '../core/stored-object.ts'
 export interface ResultUsage {
   model: string | null
   tokens: TokenUsage
+  /** Of other models that worked for the same answer. Absent: none did. */
+  beside?: readonly ResultUsage[]
 }
 
 /** Work that continues in the background after its call. */

@@ -201,10 +201,12 @@ export class BatchResults {
     }
     const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found === null) return
-    const tokens = this.#believe(found.model, found.tokens, { lines: 1, bytes: line.length })
-    if (tokens !== found.tokens) this.#doubted++
-    const cost = this.#price(found.model, tokens, { batch: this.#work.type === 'batch', lines: 1 })
-    count(this.#sums, found.model, 1, tokens, cost)
+    for (const { model, tokens: reported } of [found, ...(found.beside ?? [])]) {
+      const tokens = this.#believe(model, reported, { lines: 1, bytes: line.length })
+      if (tokens !== reported) this.#doubted++
+      const cost = this.#price(model, tokens, { batch: this.#work.type === 'batch', lines: 1 })
+      count(this.#sums, model, reported === found.tokens || model !== found.model ? 1 : 0, tokens, cost)
+    }
   }
 
   /** A single false report, for one line or in total, must not use up a budget. Prompts and tools of the requests are not known here. */

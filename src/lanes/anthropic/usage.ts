@@ -97,5 +97,9 @@ export function readResult(line: Buffer): ResultUsage | null {
   const usage = new MessageUsage()
   usage.take(message?.usage)
   const tokens = usage.read()
-  return tokens === null ? null : { model: asText(message?.model), tokens }
+  const own = asText(message?.model)
+  const beside = usage
+    .beside()
+    .flatMap(({ model = own, tokens: used }) => (used === null ? [] : [{ model, tokens: used }]))
+  return tokens === null ? null : { model: own, tokens, beside }
 }
