@@ -28,7 +28,7 @@ export class Budgets {
   /** Resolves when what earlier processes spent is counted; null: it is. */
   #opening: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
-  #ahead = Date.now() - performance.now()
+  #ahead: number
 
   constructor(store: StoreClient, counters: LimitCounters, log: Log, node: OwnNode | null, retryMs = 1000) {
     this.#store = store
@@ -36,6 +36,7 @@ export class Budgets {
     this.#log = log
     this.#node = node
     this.#retryMs = retryMs
+    this.#ahead = this.#now() - performance.now()
   }
 
   /**
@@ -54,7 +55,7 @@ export class Budgets {
    * Where the clock was set, the day or month is another one. What was spent of it before this process began, or before a clock that was
    * ahead made room for a later one, is in the store alone. Resolves when it counts again.
    */
-  async look(now = Date.now(), steady = performance.now()): Promise<void> {
+  async look(now = this.#now(), steady = performance.now()): Promise<void> {
     const step = Math.abs(now - steady - this.#ahead)
     this.#ahead = now - steady
     if (step < stepMs) return
@@ -83,10 +84,15 @@ export class Budgets {
     if (opening === null) await this.#running
   }
 
+  /** By which days and months change: in a cluster by its clock, whatever this machine's is set to. */
+  #now(): number {
+    return Date.now() + this.#counters.budgetParts.rows.clockAhead
+  }
+
   async #read(take: (used: readonly BookedAmount[], held: readonly BookedAmount[]) => void): Promise<void> {
     for (;;) {
       try {
-        const { used, held } = await readSpend(this.#store)
+        const { used, held } = await readSpend(this.#store, () => this.#now())
         return take(used, held)
       } catch (error) {
         const reason = String(error)
@@ -100,10 +106,10 @@ export class Budgets {
 const isSame = (one: Published, other: Published) =>
   one.configuration === other.configuration && one.keys === other.keys
 
-async function readSpend(store: StoreClient) {
+async function readSpend(store: StoreClient, clock: () => number) {
   await store.ingest()
   const { timeZone } = await store.workspace.get()
-  const now = Date.now()
+  const now = clock()
   // A day or month that begins after this begins at nothing.
   return store.spend.list([findPeriod('day', timeZone, now).name, findPeriod('month', timeZone, now).name])
 }

@@ -240,19 +240,23 @@ it('count nothing where a gateway joins a cluster that has them: the other nodes
 function sickStore(faults: number) {
   const used: [string, string, number][] = [['pol_1 workspace usd month', month.name, 5_000_000]]
   const added: unknown[] = []
+  const listed: string[][] = []
   const store = {
     ingest: async () => {
       if (faults-- > 0) throw new Error('the disk is gone')
     },
     workspace: { get: async () => ({ timeZone }) },
-    spend: { list: async () => ({ used, held: [] }), add: async (rows: unknown[]) => void added.push(...rows) },
+    spend: {
+      list: async (names: string[]) => (listed.push(names), { used, held: [] }),
+      add: async (rows: unknown[]) => void added.push(...rows),
+    },
     records: { usage: async () => [{ id: 'key_1', whole: { usd: 0.007, tokens: 0 } }] },
   }
   const reports: string[] = []
   const counters = new LimitCounters(createLimitMemory(2), 0)
   const log: Partial<Log> = { error: (text, fields) => void reports.push(`${text}: ${fields?.reason}`) }
   const budgets = new Budgets(store as unknown as StoreClient, counters, log as Log, null, 1)
-  return { budgets, counters, added, reports }
+  return { budgets, counters, added, listed, reports }
 }
 
 const budget = policy({ budgetUsdMonth: 5 })
@@ -310,4 +314,18 @@ it('count again what the store has of now where the clock was set, and only ther
   expect(used()).toBe(0)
   await budgets.look(ahead, steady + 3000)
   expect(used()).toBe(5_000_000)
+})
+
+it('of a node go by the clock of its cluster, whatever its own is set to', async () => {
+  const { budgets, counters, listed } = sickStore(0)
+  await budgets.open()
+  expect(listed).toHaveLength(1)
+  await budgets.look()
+  expect(listed).toHaveLength(1)
+  // Its own was set back by 62 days.
+  const ahead = 62 * 86_400_000
+  counters.budgetParts.rows.clockAhead = ahead
+  const [day, of] = (['day', 'month'] as const).map((each) => findPeriod(each, timeZone, Date.now() + ahead).name)
+  await budgets.look()
+  expect(listed.slice(1)).toEqual([[day, of]])
 })
