@@ -9,10 +9,11 @@ one goes to the credential that holds it, and any other project or environment g
 scope's own objects. Other names in braces are parts of that object. Routes and policies apply to the model that a call
 names, and to those that it names besides (\`models\`, \`fallbacks\` and \`providerOptions.gateway.models\` to fall
 back to, \`tools[].model\`), which must be at one provider; \`"fallbacks": "default"\`, by which a provider chooses
-itself, is refused where a policy limits models. A call without a model goes to the provider of the object, otherwise
-to the environment's default provider. What would lead a call elsewhere at a provider that is a gateway itself
-(\`api_base\`, \`base_url\`, \`api_key\`, \`custom_llm_provider\`, maps of fallbacks) is refused with
-\`invalid_request\`; in a form, models to fall back to are, too.
+itself, is refused where a policy limits models or denies those without a price, and in an input file of a batch. A call
+without a model goes to the provider of the object, otherwise to the environment's default provider. What would lead a
+call elsewhere at a provider that is a gateway itself (\`api_base\`, \`base_url\`, \`api_key\`,
+\`custom_llm_provider\`, maps of fallbacks) is refused with \`invalid_request\`; in a form, models to fall back to are,
+too.
 The last column says what a call costs: it is on its record, in USD, and budgets count it.
 `
 

@@ -92,10 +92,10 @@ export interface RuleCheck<Value> {
  */
 export type Strictest<Value> = 'each' | { of(one: Value, other: Value): Value }
 
-/** Counters keep these: `limits/find-limits.ts`. */
 /** The list leaves out what a policy denies. */
 const another = ". Use one of the gateway's model list, or ask the operator."
 
+/** Counters keep these: `limits/find-limits.ts`. */
 const counted = { strictest: 'each', prepare: () => ({}) } as const
 
 /** A row for each rule of `core/policy-rules.ts`, in the order in which they are checked. */
