@@ -247,7 +247,10 @@ function sickStore(faults: number) {
     },
     workspace: { get: async () => ({ timeZone }) },
     spend: {
-      list: async (names: string[]) => (listed.push(names), { used, held: [] }),
+      list: async (names: string[]) => {
+        listed.push(names)
+        return { used, held: [] }
+      },
       add: async (rows: unknown[]) => void added.push(...rows),
     },
     records: { usage: async () => [{ id: 'key_1', whole: { usd: 0.007, tokens: 0 } }] },
