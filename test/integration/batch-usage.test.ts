@@ -127,26 +127,6 @@ const output: Reply = {
 const none = { cache_read: 0, cache_write: 0, reasoning: 0, source: 'reported' }
 
 describe('the results of a batch', () => {
-  it('count what other models used for an answer, too', async () => {
-    const path = await makeMessageBatch('msgbatch_beside')
-    const usage = { input_tokens: 10, output_tokens: 3 }
-    const iterations = [
-      { type: 'message', model: 'claude-fable', input_tokens: 20, output_tokens: 6 },
-      { type: 'message', model: 'claude-fable', input_tokens: 20, output_tokens: 0 },
-      { type: 'compaction', input_tokens: 100, output_tokens: 30 },
-      { type: 'fallback_message', model: 'claude-opus', ...usage },
-    ]
-    const answer = { id: 'msg', model: 'claude-opus', usage: { ...usage, iterations } }
-    const result = { custom_id: 'one', result: { type: 'succeeded', message: answer } }
-    await read(maker, path, { type: 'application/x-jsonl', body: lines([result]) })
-    const records = await counted('msgbatch_beside')
-    const found = records.map(({ model, tokens, routing_signals: [signal] }) => [model, tokens, signal?.data?.lines])
-    expect(found.sort()).toEqual([
-      ['claude-fable', { ...none, input: 20, output: 6 }, 1],
-      ['claude-opus', { ...none, input: 110, output: 33 }, 1],
-    ])
-  })
-
   it('count once, by model, under the key that made it, whoever brings them and however often', async () => {
     const path = await makeMessageBatch('msgbatch_1')
     const { text, record } = await read(reader, path, results)
