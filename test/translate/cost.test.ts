@@ -78,6 +78,26 @@ describe.each(Object.keys(requests))('%s', (shape) => {
   )
 })
 
+/** Requests of other clients. */
+const read: readonly (readonly [string, FormatName, (count: number) => JsonObject])[] = [
+  [
+    'comments on the way',
+    'responses',
+    (count) => ({ model: 'm', input: times(count, () => ({ role: 'assistant', phase: 'commentary', content: 'x' })) }),
+  ],
+  [
+    'an answer that a chat keeps in pieces',
+    'generate',
+    (count) => ({ contents: times(count, () => ({ role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] })) }),
+  ],
+]
+
+it.each(read)('reads %s at a cost that grows with them', async (_, format, bodyOf) => {
+  const run = (count: number) => codecOf(format).readRequest(bodyOf(count), { streamed: true, carriers: plainCarriers })
+  expect(isFault(run(1))).toBe(false)
+  expect(await growth(run, 300)).toBeLessThan(2.3)
+})
+
 /** Streams of a provider of chat. */
 const streams: Readonly<Record<string, (count: number) => SentEvent[]>> = {
   texts: (count) => times(count, () => chatChunk({ content: 'x' })),

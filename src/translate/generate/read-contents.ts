@@ -33,6 +33,8 @@ export function listOf(value: unknown): readonly unknown[] {
 export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): ConversationTurn[] {
   if (typeof contents === 'string') throw new RequestError('contents', 'is not a list')
   const turns: ConversationTurn[] = []
+  /** The parts of the last turn, where it is the model's. */
+  let said: Part[] = []
   listOf(contents).forEach((value, index) => {
     const path = `contents[${index}]`
     if (value instanceof PlainTurns) {
@@ -48,10 +50,16 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
       if (object === null) throw new RequestError(`${path}.parts[${at}]`, 'is not an object')
       return readPart(object, `${path}.parts[${at}]`, context, skip)
     })
+    if (role !== 'assistant') {
+      turns.push({ role, parts, path })
+      return
+    }
     const last = turns.at(-1)
-    if (role !== 'assistant') turns.push({ role, parts, path })
-    else if (last?.role !== 'assistant' || last.plain !== undefined) turns.push({ role, parts: joined(parts), path })
-    else turns[turns.length - 1] = { ...last, parts: joined([...last.parts, ...parts]) }
+    if (last?.role !== 'assistant' || last.plain !== undefined) {
+      said = []
+      turns.push({ role, parts: said, path })
+    }
+    for (const part of parts) addSaid(part, said)
   })
   return turns
 }
@@ -60,17 +68,13 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
  * Texts that follow each other are one, as are thoughts: the chats of Google's SDKs keep an answer as it came, each piece of its stream a
  * content of its own.
  */
-function joined(parts: readonly Part[]): Part[] {
-  const whole: Part[] = []
-  for (const part of parts) {
-    const before = whole.at(-1)
-    const isPiece = (part.kind === 'text' || part.kind === 'reasoning') && before?.kind === part.kind
-    // What another provider has signed is whole by itself.
-    if (isPiece && before.opaque === undefined && (part.opaque === undefined || part.opaque.form === 'thought'))
-      whole[whole.length - 1] = { ...part, path: before.path, text: before.text + part.text }
-    else whole.push(part)
-  }
-  return whole
+function addSaid(part: Part, said: Part[]): void {
+  const before = said.at(-1)
+  const isPiece = (part.kind === 'text' || part.kind === 'reasoning') && before?.kind === part.kind
+  // What another provider has signed is whole by itself.
+  if (isPiece && before.opaque === undefined && (part.opaque === undefined || part.opaque.form === 'thought'))
+    said[said.length - 1] = { ...part, path: before.path, text: before.text + part.text }
+  else said.push(part)
 }
 
 function readPart(part: JsonObject, path: string, context: ReadContext, skip: SkipPart): Part[] {

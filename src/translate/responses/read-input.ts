@@ -138,14 +138,17 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
   return { kind: 'reasoning', path, text, opaque }
 }
 
-/** Of `input[3].phase`: whether it is of a comment on the way, and a call follows in the same turn, which says so, too. */
-export function isBeforeCall(input: unknown, path: string): boolean {
+/** The paths of the phases of comments on the way that a call follows in the same turn: their place says so, too. */
+export function commentsBeforeCalls(input: unknown): ReadonlySet<string> {
   const items = asArray(input)
-  let next = Number(/\d+/.exec(path)?.[0]) + 1
-  if (asObject(items[next - 1])?.phase !== 'commentary') return false
-  while (next < items.length && isComment(items[next])) next++
-  const type = asObject(items[next])?.type
-  return type === 'function_call' || type === 'custom_tool_call'
+  const paths = new Set<string>()
+  let isBeforeCall = false
+  for (let at = items.length - 1; at >= 0; at--) {
+    const item = asObject(items[at])
+    if (isBeforeCall && item?.phase === 'commentary') paths.add(`input[${at}].phase`)
+    if (!isComment(items[at])) isBeforeCall = item?.type === 'function_call' || item?.type === 'custom_tool_call'
+  }
+  return paths
 }
 
 /** What stands between a comment and its call. */

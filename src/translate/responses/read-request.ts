@@ -14,7 +14,7 @@ import { readAsked } from '../logprobs.ts'
 import { limitAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { responsesFields } from './fields.ts'
-import { isBeforeCall, readInput } from './read-input.ts'
+import { commentsBeforeCalls, readInput } from './read-input.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 
 export function readResponsesRequest(body: JsonObject, context: ReadContext) {
@@ -36,10 +36,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
   const tools = readTools(body, skip)
   const choice = readToolChoice(body.tool_choice, skip)
   const members = findSeen(body, responsesFields, (object) => foreign.has(object))
-  const found = seen.concat(
-    members.filter(({ field, path }) => field !== 'input.phase' || !isBeforeCall(body.input, path)),
-    readIncludes(body.include),
-  )
+  const found = seen.concat(withoutPlaced(members, body.input), readIncludes(body.include))
   return {
     turns: [...readInstructions(body.instructions), ...turns],
     tools,
@@ -53,6 +50,13 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
     // The limit counts hosted tools only: without a search it has no effect.
     seen: tools.some(({ kind }) => kind === 'search') ? found : found.filter(({ field }) => field !== 'max_tool_calls'),
   }
+}
+
+/** Without the phases of comments that a call follows. */
+function withoutPlaced(members: SeenField[], input: unknown): SeenField[] {
+  if (!members.some(({ field }) => field === 'input.phase')) return members
+  const placed = commentsBeforeCalls(input)
+  return members.filter(({ path }) => !placed.has(path))
 }
 
 function readInstructions(value: unknown): ConversationTurn[] {
