@@ -148,7 +148,7 @@ describe('a vendor that refuses what earlier models thought', () => {
 
   const vendor = () => upstreams.find(({ name }) => name === 'other vendor')?.mock
 
-  async function ask(): Promise<{ status: number; bodies: JsonObject[]; id: string }> {
+  async function ask(model = routeName('other vendor', 'reasoning')): Promise<{ status: number; bodies: JsonObject[]; id: string }> {
     const mock = vendor()
     const before = mock?.calls.length ?? 0
     const messages = [
@@ -159,7 +159,7 @@ describe('a vendor that refuses what earlier models thought', () => {
     const response = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: routeName('other vendor', 'reasoning'), messages }),
+      body: JSON.stringify({ model, messages }),
     })
     await response.text()
     const bodies = (mock?.calls.slice(before) ?? []).map(({ body }) => JSON.parse(body.toString()))
@@ -185,5 +185,22 @@ describe('a vendor that refuses what earlier models thought', () => {
       { outcome: 'answered', reasoning: 'stripped' },
     ])
     expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('asked once more')
+  })
+
+  it('keeps that to the model that has refused it, once it has answered without', async () => {
+    const other = 'another model of that vendor'
+    const target = upstreams.find(({ name }) => name === 'other vendor')?.models.plain
+    await gateway.addRoute(other, [`other-vendor:${target}`], { retries: 0 })
+    const known = await ask()
+    expect([known.status, known.bodies.map(shows)]).toEqual([200, [false]])
+    const quoting = 'property "seed" is unsupported in {"reasoning_content":"They say hi."}; reasoning_content is unexpected'
+    for (let time = 0; time < 2; time++) {
+      refuse(quoting)
+      refuse(quoting)
+      const refused = await ask(other)
+      expect([refused.status, refused.bodies.map(shows)]).toEqual([400, [true, false]])
+    }
+    const passed = await ask(other)
+    expect([passed.status, passed.bodies.map(shows)]).toEqual([200, [true]])
   })
 })

@@ -2,7 +2,7 @@ import type { Gated } from './answer-consumer.ts'
 import type { GatedAttempt } from './evaluate.ts'
 import type { AbortWatch } from './hedge.ts'
 import { type Leg, type LegTarget, noteHead, sendLeg } from './leg.ts'
-import { afterRefusal } from './shown-reasoning.ts'
+import { afterRefusal, noteWithout } from './shown-reasoning.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** Sends a call again if the provider refused reasoning of earlier turns, or paused in a translated answer. All of this is rare. */
@@ -18,7 +18,7 @@ export function finish(
     if (search === null) return first
     const what = 'of earlier turns (reasoning_content)'
     return search.then((refused) =>
-      refused === null ? first : sendAgain(first, { ...target, refused }, watch, resend, what),
+      refused === null || watch.aborted ? first : sendAgain(first, { ...target, refused }, watch, resend, what),
     )
   }
   const translation = target.translation.withoutSigned(first.gated)
@@ -49,6 +49,7 @@ async function sendAgain(
   // The first attempt's hold on the account covers this one: nothing was charged for the refusal.
   arrival.accounts?.replaced(attempt, trace.attempts.at(-1))
   const second = await sending
+  if (target.refused !== null) noteWithout(second)
   const rest = second.leg.translation?.afterPause(second.leg, second.gated) ?? null
   return rest === null ? second : await completePaused(second, rest, watch)
 }

@@ -137,22 +137,23 @@ async function sendTo(
   if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
-  // The request may have ended while it waited for its budgets.
+  const mayRefuse = translation === null && refusing.has(gateway)
+  const shown = mayRefuse ? withoutShown(call, provider, candidate.upstreamModel) : null
+  const refused = shown === null ? null : await shown
+  // The request may have ended while it waited.
   if (watch.aborted) return { kind: 'gone' }
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
   if (entry === null)
     return notReady(candidate, 'paused after repeated failures, or another request is trying it', 'provider')
   const { accounts } = call.arrival
-  const refused = accounts?.take(candidate, provider) ?? null
-  if (refused !== null) {
+  const full = accounts?.take(candidate, provider) ?? null
+  if (full !== null) {
     gateway.health.abandon(entry)
-    return accountFull(refused)
+    return accountFull(full)
   }
   tried.push({ candidate, index: picked.credentialIndex })
   const attempted = [...before, picked.credentialIndex]
   try {
-    const refuses = translation === null && refusing.get(gateway)?.has(provider.row.id) === true
-    const refused = refuses ? await withoutShown(call) : null
     const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation, refused }
     const started = startAttempt(call, target, watch)
     accounts?.began(started.attempt)

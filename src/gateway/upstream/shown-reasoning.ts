@@ -1,6 +1,7 @@
 import { loadOnce } from '../../core/load-once.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Call, ReplayedReasoning } from '../request/call.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
 import type { GatedAttempt } from './evaluate.ts'
 
 const replaying = loadOnce(() => import('../translation/replayed-carriers.ts'))
@@ -12,23 +13,40 @@ const mostRead = 16 * 1024
 const refusal =
   /reasoning_content[\s\S]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|(?:un(?:known|recognized|expected|supported)|extra)[\s\S]{0,80}reasoning_content/i
 
-/** Ids of providers that have refused it, in the memory of one thread: another one learns it by asking itself. */
+/** Of each provider the models that have refused it, in the memory of one thread: another one learns it by asking itself. */
 export const refusing = new WeakMap<Gateway, Set<string>>()
+/** More are forgotten, and ask once more. */
+const mostKnown = 1000
 
 /**
  * What earlier models thought stands in `reasoning_content` of a chat, also where this gateway has translated their answers. Some vendors
  * want it back, most pass over it, and a few refuse it. For one of these: what to leave out. Null: there is none.
  */
-export function withoutShown(call: Call): Promise<ReplayedReasoning | null> | null {
-  return mayShow(call) ? findShown(call) : null
+export function withoutShown(
+  call: Call,
+  provider: LiveProvider,
+  model: string,
+): Promise<ReplayedReasoning | null> | null {
+  return refusing.get(call.gateway)?.has(nameOf(provider, model)) === true && mayShow(call) ? findShown(call) : null
 }
 
 /** The provider has refused such a call for it: what to leave out, if it is asked once more. */
-export function afterRefusal(call: Call, { leg, gated }: GatedAttempt): Promise<ReplayedReasoning | null> | null {
+export function afterRefusal(call: Call, { gated }: GatedAttempt): Promise<ReplayedReasoning | null> | null {
   if (gated.kind !== 'error' || (gated.head.status !== 400 && gated.head.status !== 422) || !mayShow(call)) return null
-  if (!refusal.test(gated.body.toString('utf8', 0, mostRead))) return null
-  refusing.getOrInsertComputed(call.gateway, () => new Set()).add(leg.provider.row.id)
-  return findShown(call)
+  return refusal.test(gated.body.toString('utf8', 0, mostRead)) ? findShown(call) : null
+}
+
+/** It was asked without. Only an answer shows that this was why: what is said of another member may quote this one. */
+export function noteWithout({ leg: { call, provider, candidate }, gated }: GatedAttempt): void {
+  if (gated.kind !== 'whole' && gated.kind !== 'stream' && gated.kind !== 'flow') return
+  const known = refusing.getOrInsertComputed(call.gateway, () => new Set())
+  if (known.size >= mostKnown) known.clear()
+  known.add(nameOf(provider, candidate.upstreamModel))
+}
+
+/** Another address is another vendor. */
+function nameOf({ row }: LiveProvider, model: string): string {
+  return `${row.id} ${row.baseUrl} ${model}`
 }
 
 function mayShow({ match, body }: Call): boolean {
