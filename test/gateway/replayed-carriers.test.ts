@@ -51,6 +51,42 @@ describe('messages', () => {
     expect(strip('anthropic', content(unsigned, call), 'deepseek-v4')).toEqual(content(unsigned, call))
   })
 
+  it('stops thinking by a budget in the turn with calls that another model began, which older Claude refuses', () => {
+    const thinking = { type: 'enabled', budget_tokens: 2048 }
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'r' }] }
+    const older = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
+    const sent = (model: string, ...blocks: object[]) => {
+      const body = { thinking, messages: [{ role: 'assistant', content: blocks }, result], max_tokens: 4096 }
+      return Object.keys(strip('anthropic', body, model))
+    }
+    for (const block of [foreign, redacted, { ...own, signature: '' }])
+      expect(sent(older, block, call)).toEqual(['messages', 'max_tokens'])
+    const all = ['thinking', 'messages', 'max_tokens']
+    expect(sent('claude-opus-4-7', foreign, call)).toEqual(all)
+    expect(sent(older, own, foreign, call)).toEqual(all)
+    expect(sent(older, foreign, own, call)).toEqual(all)
+    expect(sent(older, foreign, { type: 'text', text: 'x' })).toEqual(all)
+    const said = (...content: object[]) => ({ role: 'assistant', content })
+    const keeps = (...messages: object[]) => 'thinking' in strip('anthropic', { thinking, messages }, older)
+    const reminded = { ...result, content: [...result.content, { type: 'text', text: 'Go on.' }] }
+    expect(keeps(said(foreign, call), reminded, said(call), result)).toBe(false)
+    expect(keeps(said(foreign, call), result, said(call), { role: 'user', content: 'Next.' })).toBe(true)
+    expect(keeps(said(foreign, call), result, { role: 'user', content: 'Next.' }, said(own, call), result)).toBe(true)
+    const clears = { type: 'clear_thinking_20251015' }
+    const others = { type: 'clear_tool_uses_20250919' }
+    const cleared = (edits: object[], asked: object = thinking) =>
+      strip(
+        'anthropic',
+        { context_management: { edits }, thinking: asked, messages: [{ role: 'assistant', content: [foreign, call] }] },
+        older,
+      )
+    const messages = [{ role: 'assistant', content: [call] }]
+    expect(cleared([clears])).toEqual({ messages })
+    expect(cleared([clears, others])).toEqual({ context_management: { edits: [others] }, messages })
+    const off = { type: 'disabled' }
+    expect(cleared([clears], off)).toEqual({ context_management: { edits: [clears] }, thinking: off, messages })
+  })
+
   it('loses a message of nothing else', () => {
     const user = { role: 'user', content: 'hi' }
     const messages = [user, { role: 'assistant', content: [foreign] }, user]

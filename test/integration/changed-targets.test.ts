@@ -204,3 +204,27 @@ describe('a vendor that refuses what earlier models thought', () => {
     expect([passed.status, passed.bodies.map(shows)]).toEqual([200, [true]])
   })
 })
+
+it('does not ask an older Claude to think in a turn with calls that another model began', async () => {
+  await gateway.addRoute('older claude', ['anthropic:claude-sonnet-4-5'], { retries: 0 })
+  const mock = upstreams.find(({ name }) => name === 'anthropic')?.mock
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'now', input: {} }
+  const messages = [
+    { role: 'user', content: 'When?' },
+    { role: 'assistant', content: [{ type: 'thinking', thinking: 'A clock.', signature: '' }, call] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'noon' }] },
+  ]
+  const thinking = { type: 'enabled', budget_tokens: 1024 }
+  const response = await fetch(`${gateway.baseUrl}/v1/anthropic/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'older claude', max_tokens: 2048, thinking, messages, tools: [] }),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+  const sent = JSON.parse(mock?.calls.at(-1)?.body.toString() ?? '')
+  expect(sent).toMatchObject({ max_tokens: 2048, messages: [{}, { content: [call] }, {}] })
+  expect(sent).not.toHaveProperty('thinking')
+  const record = await gateway.record(response.headers.get('x-sp-request-id') ?? '')
+  expect(record.routing_signals.map(({ text }) => text).join(' ')).toContain('not asked to think')
+})

@@ -49,6 +49,8 @@ export interface Affinity {
 export interface ReplayedReasoning {
   /** Empty: the model takes all of it. */
   editsFor(model: string): readonly Edit[]
+  /** Whether they take away what asks the model to think. */
+  stopsThinking(model: string): boolean
 }
 
 /** What a stream without an output limit holds of its budgets. */

@@ -50,18 +50,27 @@ export class ReplayedCarriers {
   editsFor(model: string): Edit[] {
     const { family, reasoning } = modelFacts(model)
     const { removed, signatures } = family === 'anthropic' ? this.#unsigned : this.#found
+    const thinking = this.stopsThinking(model) ? this.#unsigned.thinking : []
     const isNewest = signatures.length > 0 && reasoning.control === 'level'
     return [
-      ...removed.map((span) => ({ span, text: '' })),
+      ...[...removed, ...thinking].map((span) => ({ span, text: '' })),
       ...signatures.map(({ value, member }) =>
         isNewest ? { span: value, text: withoutSignature } : { span: member, text: '' },
       ),
     ]
   }
+
+  /** With a budget, Claude refuses a turn with calls that does not begin with its own thinking: it goes on without any. */
+  stopsThinking(model: string): boolean {
+    const { family, reasoning } = modelFacts(model)
+    return family === 'anthropic' && reasoning.control === 'budget' && this.#unsigned.thinking.length > 0
+  }
 }
 
 class CarrierFinder {
   readonly removed: Span[] = []
+  /** What asks for thinking, where the turn under way loses that with which it began. */
+  readonly thinking: Span[] = []
   readonly signatures: { value: Span; member: Span }[] = []
   /** What is found beside what is sealed: what nobody has signed, or what a chat shows. */
   readonly finds: 'sealed' | 'unsigned' | 'shown'
@@ -117,7 +126,41 @@ function findInMessages(finder: CarrierFinder, root: JsonNode): void {
     }
     return type === 'redacted_thinking' && isSealed(finder.text(block, 'data'))
   }
-  removeOrClear(finder, memberOf(root, 'messages'), (message) => !finder.items(memberOf(message, 'content'), isCarrier))
+  const messages = memberOf(root, 'messages')
+  removeOrClear(finder, messages, (message) => !finder.items(memberOf(message, 'content'), isCarrier))
+  if (losesBeginning(finder, itemsOf(messages), isCarrier)) findThinking(finder, root)
+}
+
+/** Whether a turn with calls is under way that loses thinking, and some answer of it begins without any then. */
+function losesBeginning(
+  finder: CarrierFinder,
+  messages: readonly JsonNode[],
+  isCarrier: (block: JsonNode) => boolean,
+): boolean {
+  const blocksOf = (message: JsonNode) => itemsOf(memberOf(message, 'content'))
+  const has = (message: JsonNode, type: string) => blocksOf(message).some((block) => finder.text(block, 'type') === type)
+  const isAsked = (message: JsonNode) => finder.text(message, 'role') !== 'assistant' && !has(message, 'tool_result')
+  const answers = messages
+    .slice(messages.findLastIndex(isAsked) + 1)
+    .filter((message) => finder.text(message, 'role') === 'assistant')
+  const begins = answers.map((message) => blocksOf(message).find((block) => !isCarrier(block)))
+  return (
+    answers.some((message) => blocksOf(message).some(isCarrier)) &&
+    answers.some((message) => has(message, 'tool_use')) &&
+    begins.some((block) => block !== undefined && !finder.text(block, 'type').endsWith('thinking'))
+  )
+}
+
+/** A budget for thinking, and how its blocks are to be cleared, which Anthropic takes beside it only. */
+function findThinking(finder: CarrierFinder, root: JsonNode): void {
+  if (root.kind !== 'object' || finder.text(memberOf(root, 'thinking'), 'type') !== 'enabled') return
+  const edits = itemsOf(memberOf(memberOf(root, 'context_management'), 'edits'))
+  const clear = edits.map((edit) => finder.text(edit, 'type').startsWith('clear_thinking'))
+  const managesOnly = clear.length > 0 && !clear.includes(false)
+  if (clear.includes(true) && !managesOnly) finder.thinking.push(...spansOf(edits, clear))
+  finder.thinking.push(
+    ...memberSpans(root, (name) => name === 'thinking' || (managesOnly && name === 'context_management')),
+  )
 }
 
 function findInInput(finder: CarrierFinder, root: JsonNode): void {

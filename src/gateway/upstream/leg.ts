@@ -102,10 +102,12 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
   if (call.content !== null && call.content.edits.length > 0) change.contentEdits = call.content.edits
-  const replayed = (destination.refused ?? call.replayed)?.editsFor(candidate.upstreamModel) ?? []
-  if (replayed.length > 0) change.carrierEdits = replayed
+  const replayed = destination.refused ?? call.replayed
+  const carrierEdits = replayed?.editsFor(candidate.upstreamModel) ?? []
+  if (carrierEdits.length > 0) change.carrierEdits = carrierEdits
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
+  if (replayed?.stopsThinking(candidate.upstreamModel)) notePatch(call, thinkingStopped)
   // The form field that asks for a stream may come late, so the type of the answer decides.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
   const request = makeRequest(call, destination, change, limits)
@@ -113,6 +115,9 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const reader = match.endpoint.reader(asked, change, kind.usageConvention?.(row))
   return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
 }
+
+const thinkingStopped =
+  'It was not asked to think: it would refuse a turn with calls that another provider began, without reasoning of its own.'
 
 export function limitsOf({ gateway }: Call, { route, provider }: Pick<LegTarget, 'route' | 'provider'>): TimeLimits {
   return { ...gateway.settings.timeouts, ...provider.row.timeouts, ...route?.timeouts }
