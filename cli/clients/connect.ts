@@ -6,11 +6,12 @@ import { CommandFault, exitStatus, reportFault, usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
+import { isLoopback } from '../remote.ts'
 import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
 import { type ClientName, clientNames } from './client-names.ts'
 import { clients, type UsableModel } from './clients.ts'
-import { readListedModels } from './listed-models.ts'
-import { chooseModels, type KeyPlace, listUsableModels, some } from './usable-models.ts'
+import { readListedModels, takesModel } from './listed-models.ts'
+import { chooseModels, type KeyPlace, listUsableModels } from './usable-models.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
 export async function connectClient(
@@ -61,8 +62,14 @@ async function readModels(
   io: Io,
 ): Promise<readonly UsableModel[]> {
   const client = clients[name]
-  const listed = url === null || place.secret === null ? null : await readList(url, client.lane, place.secret, io)
-  if (listed !== null) return chooseListed(name, model, listed, io)
+  const listed =
+    url === null || place.secret === null
+      ? null
+      : await readList({ url, lane: client.lane, key: place.secret, model }, io)
+  if (listed !== null) {
+    chooseModels(name, client, model, listed)
+    return listed
+  }
   if (model === null && !client.listsModels && !client.needsModel) return []
   try {
     const usable = await listUsableModels(await gateway(), client.lane, place, model)
@@ -76,27 +83,26 @@ async function readModels(
   }
 }
 
-/** null: the gateway cannot be reached from here. */
-async function readList(url: string, lane: LaneName, key: string, io: Io): Promise<UsableModel[] | null> {
-  const listed = await readListedModels(url, lane, key)
-  if (listed === null)
-    await io.stderr.write(`Note: ${url} could not be reached from here, so the key was not checked.\n`)
-  return listed
+interface ListQuestion {
+  url: string
+  lane: LaneName
+  key: string
+  model: string | null
 }
 
-/** A route with a pattern takes more than a list has. */
-async function chooseListed(
-  name: ClientName,
-  model: string | null,
-  listed: readonly UsableModel[],
-  io: Io,
-): Promise<readonly UsableModel[]> {
-  const names = listed.map((one) => one.model)
-  if (model === null || names.includes(model) || names.length === 0 || closestName(model, names) !== null) {
-    chooseModels(name, clients[name], model, listed)
-    return listed
+/** With the model that is wanted, where a route takes it without a list. null: the gateway cannot be reached from here. */
+async function readList({ url, lane, key, model }: ListQuestion, io: Io): Promise<UsableModel[] | null> {
+  const { protocol, host, hostname } = new URL(url)
+  if (protocol === 'http:' && !isLoopback(hostname))
+    await io.stderr.write(`Warning: the key is sent unencrypted to ${host}.\n`)
+  const listed = await readListedModels(url, lane, key)
+  if (listed === null) {
+    await io.stderr.write(`Note: ${url} could not be reached from here, so the key was not checked.\n`)
+    return null
   }
-  await io.stderr.write(`Note: the gateway does not list ${model}. The key can use: ${some(names)}.\n`)
+  const names = listed.map((one) => one.model)
+  if (model === null || names.includes(model) || closestName(model, names) !== null) return listed
+  if (!(await takesModel(url, lane, key, model))) return listed
   return [...listed, { model, context_tokens: null, output_tokens: null }]
 }
 

@@ -37,6 +37,13 @@ export async function readListedModels(gatewayUrl: string, lane: LaneName, key: 
   )
 }
 
+/** Whether a route takes a model that the list does not have. */
+export async function takesModel(gatewayUrl: string, lane: LaneName, key: string, model: string): Promise<boolean> {
+  const [path] = lists[lane].path.split('?')
+  const answer = await askLane(`${gatewayUrl}${path}/${encodeURIComponent(model)}`, key)
+  return answer?.status === 200
+}
+
 function readModel(entry: unknown, lane: LaneName): UsableModel {
   const { name, context, output } = lists[lane]
   const count = (field: string) => {

@@ -78,8 +78,7 @@ export function chooseModels(name: string, client: Client, model: string | null,
   )
 }
 
-/** For a message: the first of them. */
-export function some(names: readonly string[]): string {
+function some(names: readonly string[]): string {
   const rest = names.length > 8 ? ' (spgw keys models lists all)' : ''
   return `one of ${names.slice(0, 8).join(', ')}${rest}`
 }

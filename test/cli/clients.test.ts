@@ -318,8 +318,10 @@ describe('connect', () => {
     body: object,
     headers: Record<string, string> = { 'x-sp-request-id': 'req_1' },
   ): Promise<string> {
-    const server = createServer((_request, response) => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    const server = createServer(({ url }, response) => {
+      const isTaken = /[/]models[/]/.test(url ?? '') ? url?.endsWith('/qwen3%2Flarge') === true : true
+      const answered = isTaken ? status : 404
+      response.writeHead(answered, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -337,9 +339,10 @@ describe('connect', () => {
     expect(base.out).toContain(`"ANTHROPIC_BASE_URL": "${lanes}/v1/anthropic"`)
     expect((await from(`${lanes}/v1`, 'codex')).out).toContain(`base_url = "${lanes}/v1"`)
     expect((await from(lanes, 'codex', '--model', 'dema')).err).toContain('Did you mean demo?')
-    expect((await from(lanes, 'codex', '--model', 'llama')).err).toBe(
-      'Note: the gateway does not list llama. The key can use: one of demo, qwen.\n',
-    )
+    expect((await from(lanes, 'codex', '--model', 'llama')).err).toContain('Use one of demo, qwen.')
+    // No list has it, and a route with a pattern takes it.
+    expect((await from(lanes, 'codex', '--model', 'qwen3/large')).out).toContain('model = "qwen3/large"')
+    expect((await from(lanes, 'gemini-cli', '--model', 'qwen3/large')).out).toContain('qwen3/large')
     expect((await from(lanes, 'gemini-cli', '--model', 'demo')).err).toContain('The key can use no model on the gemini')
 
     const revoked = await startLanes(401, { error: { message: 'This gateway key has been revoked.' } })
@@ -356,6 +359,12 @@ describe('connect', () => {
     ])
     const nowhere = await from('http://127.0.0.1:1', 'claude-code')
     expect([nowhere.status, nowhere.err]).toEqual([0, expect.stringContaining('could not be reached from here')])
+    const plain = await from('http://0.0.0.1:1', 'claude-code')
+    expect([plain.status, plain.err]).toEqual([
+      0,
+      expect.stringContaining('Warning: the key is sent unencrypted to 0.0.0.1:1.'),
+    ])
+    expect(nowhere.err).not.toContain('unencrypted')
   })
 
   it.each([
