@@ -28,14 +28,15 @@ export class Conditions {
     return isOut(own) !== this.#saidOut
   }
 
-  /** Conditions of all nodes that are heard from, by id. */
+  /** Conditions of all nodes that are heard from, by id; of this one what it said last, in an earlier run too. */
   async exchange(client: pg.Client, self: NodeRun): Promise<Record<string, NodeCondition>> {
     this.#isReady ||= await ensurePart(client, conditionsPart)
     if (!this.#isReady) return {}
     if (this.#own !== null) await this.#say(client, self, { ...this.#own, ...this.#clock })
     const { rows } = await client.query<{ member: string; condition: string }>(
       `select member, condition from spgw.conditions join spgw.members on id = member
-       where time > now() - interval '${freshFor}'`,
+       where time > now() - interval '${freshFor}' or member = $1`,
+      [self.member],
     )
     return Object.fromEntries(rows.map(({ member: id, condition }) => [id, JSON.parse(condition) as NodeCondition]))
   }

@@ -52,6 +52,8 @@ class ClusterThread {
   #busy = false
   /** The members with which limits are counted; null: not known yet. */
   #members: readonly string[] | null = null
+  /** In its run before this node counted limits for itself. */
+  #cameAlone = false
   #limits: Promise<LimitPart> | null = null
 
   constructor(port: MessagePort, data: ClusterThreadData) {
@@ -148,7 +150,7 @@ class ClusterThread {
     this.#limits = import('./limits/part.ts').then(async ({ LimitPart }) => {
       ;(await before)?.stop()
       const part = await LimitPart.open(start, events)
-      if (this.#members !== null) part.setMembers(this.#members)
+      if (this.#members !== null) part.setMembers(this.#members, this.#cameAlone)
       return part
     })
   }
@@ -254,8 +256,9 @@ class ClusterThread {
     const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, self))
     // A removed node keeps showing the members that it knew, itself included.
     if (members.some(({ id }) => id === member)) this.#post({ kind: 'members', members, conditions })
-    this.#members = findSharers(members, member, isMember)
-    ;(await this.#limits)?.setMembers(this.#members)
+    this.#members = findSharers(members, member, { isMember, conditions })
+    this.#cameAlone ||= conditions[member]?.sharesLimits === false
+    ;(await this.#limits)?.setMembers(this.#members, this.#cameAlone)
     // A right may be revoked at any time, and only a change would show it otherwise.
     if (isMember) await this.#postgres.ask((client) => client.query(tryChanging))
   }

@@ -17,6 +17,8 @@ export interface NodeCondition {
   clockAheadMs?: number
   /** It was taken out of service by `cluster drain`. Absent: it is of a version that does not say. */
   draining?: boolean
+  /** It counts limits together with the others. Absent: it is of a version that does not say. */
+  sharesLimits?: boolean
   degraded: { part: string; reason: string; since: string }[]
 }
 

@@ -185,7 +185,8 @@ function describeNode({ node, troubles, limits }: DescribedNode, runtime: Pick<R
   const status = runtime.status()
   const { inFlight, traffic } = status
   const degraded = status.degraded.map(({ part, reason, since }) => ({ part, reason, since }))
-  node.link.describe({ inFlight, traffic, degraded, draining: runtime.departure.begun })
+  const sharesLimits = limits.find() !== null
+  node.link.describe({ inFlight, traffic, degraded, draining: runtime.departure.begun, sharesLimits })
 }
 
 function refuseDemo(): never {

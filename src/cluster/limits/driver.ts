@@ -68,9 +68,9 @@ export class LimitDriver {
   }
 
   /** Empty: another gateway has taken this node's place, and nothing will be granted. */
-  setMembers(members: readonly string[]): void {
+  setMembers(members: readonly string[], cameAlone = false): void {
     this.#nodes = members.length
-    this.#windows.setMembers(members)
+    this.#windows.setMembers(members, cameAlone)
   }
 
   /** The data plane needs more of a limit; a request may be waiting for it. */

@@ -62,8 +62,8 @@ export class LimitPart {
     return this.#valkey?.facts ?? null
   }
 
-  setMembers(members: readonly string[]): void {
-    this.#driver.setMembers(members)
+  setMembers(members: readonly string[], cameAlone: boolean): void {
+    this.#driver.setMembers(members, cameAlone)
   }
 
   want(want: LimitWant): void {

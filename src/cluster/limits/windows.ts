@@ -60,6 +60,8 @@ export class SharedWindows {
   #doubt = false
   #open = false
   #members: readonly string[] = []
+  /** Earlier runs used nothing that still counts. */
+  #quiet: boolean
   /** The even part is the limit divided by this: the largest number of nodes named since the last complete reply. */
   #divisor = 0
   #bucket: number
@@ -71,6 +73,7 @@ export class SharedWindows {
 
   constructor(options: WindowOptions) {
     this.#options = options
+    this.#quiet = options.quiet
     this.#clock = new ServerClock(options.now)
     this.#life = options.newLife()
     this.#bucket = Math.floor(options.now / bucketMs)
@@ -79,9 +82,13 @@ export class SharedWindows {
     this.#tickedAt = options.now
   }
 
-  /** All registered nodes; empty: unknown, and no even part is used. */
-  setMembers(members: readonly string[]): void {
+  /**
+   * The nodes that count together; empty: unknown, and no even part is used. `cameAlone`: earlier runs of this node counted for
+   * themselves, and what they let pass counts no more than what a node alone let pass before its restart.
+   */
+  setMembers(members: readonly string[], cameAlone = false): void {
     this.#members = members
+    this.#quiet ||= cameAlone
   }
 
   get clock(): ServerClock {
@@ -164,7 +171,7 @@ export class SharedWindows {
     const call: LimitCall = {
       ...{ run, epoch: this.#epoch, tag: this.#tag, doubt: this.#doubt },
       ...{ node, life: this.#life, number: ++this.#number, members: this.#members, whole },
-      known: this.#options.quiet || now - this.#options.now >= historyMs,
+      known: this.#quiet || now - this.#options.now >= historyMs,
       ack: whole && this.#heardAt > Number.NEGATIVE_INFINITY ? this.#heard : 0,
       bucket: this.#bucket,
       rows: rows.map((row) => this.#state(row, now)),

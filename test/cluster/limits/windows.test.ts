@@ -35,6 +35,16 @@ it('uses a grant only of the reply to its latest call', () => {
   expect(windows.bucket).toBe(start / bucketMs)
 })
 
+it('waits for what its earlier run may have been granted, and not where that run counted for itself', () => {
+  const windows = new SharedWindows({ node: 'one', newLife: () => 'life', quiet: false, without: 'share', now: 0 })
+  windows.setMembers(['one'])
+  expect(windows.nextCall(0, 'run-a')).toMatchObject({ known: false })
+  windows.setMembers(['one'], true)
+  expect(windows.nextCall(10, 'run-a')).toMatchObject({ known: true })
+  windows.setMembers(['one', 'two'])
+  expect(windows.nextCall(20, 'run-a')).toMatchObject({ known: true })
+})
+
 it('may use its share when it is cut off, and an even part from the seventh bucket of its absence', () => {
   const { windows, cell, call, answer } = open()
   answer(call(0).number, 1, { code: 'new' })
