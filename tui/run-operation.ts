@@ -1,7 +1,7 @@
 import { reportFault } from '../cli/fault.ts'
 import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
-import { hasBudget, sayWritten } from '../cli/print/written.ts'
+import { hasBudget, sayWritten, tellsOfBudgets } from '../cli/print/written.ts'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { describeMissing } from '../src/admin/contract/show-reach.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
@@ -193,7 +193,7 @@ async function carryOut(
     const output = await host.link.call(operation, input)
     host.notify('quiet', '')
     if (host.screen === from) host.closeDialogs()
-    showOutcome(host, request, output)
+    await showOutcome(host, request, output)
   } catch (error) {
     host.notify('quiet', '')
     const { cause, hint } = reportFault(error)
@@ -224,16 +224,19 @@ const nextSteps: Readonly<Record<string, string>> = {
   'environments.add': 'Next, a key in it: a in 4',
 }
 
-function nextStep(name: string, output: unknown): string {
+async function nextStep(host: Host, name: string, output: unknown): Promise<string> {
   if (name !== 'policies.add') return nextSteps[name] ?? ''
   const places = valueAt(output, 'attached_to')
   if (Array.isArray(places) && places.length === 0) return 'It applies to nothing yet: e'
   // No alert speaks of a budget by itself.
-  return hasBudget(output) ? 'To hear of it at 50, 80 and 100%: a in More, Alerts' : ''
+  if (!hasBudget(output)) return ''
+  const list = host.operations.find((operation) => operation.name === 'alerts.list')
+  const alerts = list === undefined ? [] : await host.link.call(list, {}).catch(() => [])
+  return tellsOfBudgets(alerts) ? '' : 'To hear of it at 50, 80 and 100%: a in More, Alerts'
 }
 
 /** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */
-function showOutcome(host: Host, request: OperationRequest, output: unknown): void {
+async function showOutcome(host: Host, request: OperationRequest, output: unknown): Promise<void> {
   const { operation } = request
   const { show } = operation.meta
   const missing = describeMissing(operation.name, output)
@@ -244,7 +247,7 @@ function showOutcome(host: Host, request: OperationRequest, output: unknown): vo
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)
     const done = sayWritten(operation, name, output) ?? `Done: ${operation.path.join(' ')} ${name}`
-    const next = missing ?? nextStep(operation.name, output)
+    const next = missing ?? (await nextStep(host, operation.name, output))
     host.notify(missing === null ? 'good' : 'bad', escapeControls(next === '' ? done : `${done}. ${next}`))
   } else host.push(new RecordScreen(host, request, { output }))
   host.refresh()
@@ -283,6 +286,6 @@ function askForFile(host: Host, request: OperationRequest): void {
       start,
     )
     if (host.screen === form) host.closeDialogs()
-    showOutcome(host, request, output)
+    await showOutcome(host, request, output)
   })
 }

@@ -66,7 +66,8 @@ export function formatOf(column: Column): Format {
 /** A column of words may be cut to this before another column goes for it. */
 const minimumWidth = 14
 /** What went wrong is told apart by the end of its code: `503 provider_not_ready`, `503 provider_not_found`. */
-const minimumStateWidth = (room: number) => Math.max(minimumWidth, Math.min(24, Math.floor(room * 0.3)))
+const minimumStateWidth = (room: number, width: number) =>
+  Math.max(minimumWidth, Math.floor(Math.min(24, width * 0.3, room * 0.44)))
 /** Of a column that is cut in its middle, there must be room for words at both ends. */
 const minimumPathWidth = 17
 const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets', 'rules']
@@ -83,7 +84,8 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
   const isVictim = (part: Part, index: number) => index > 0 && part.column.format !== 'id'
   const room = width - totalWidth(laid.filter(({ column }) => column.format === 'id').map((part) => part.width))
   let isTight = false
-  const leastOf = (part: SizedColumn) => minimumWidthOf(part, room, isTight)
+  const leastState = minimumStateWidth(room, width)
+  const leastOf = (part: SizedColumn) => minimumWidthOf(part, leastState, isTight)
   shown = dropMinor(shown, width, leastOf)
   while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
     const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
@@ -101,12 +103,12 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
 }
 
 /** `isTight`: a spare column may be cut until its title is left, before it goes. */
-function minimumWidthOf({ column, width }: SizedColumn, room: number, isTight: boolean): number {
+function minimumWidthOf({ column, width }: SizedColumn, leastState: number, isTight: boolean): number {
   const format = formatOf(column)
   if (!cuttable.includes(format)) return width
   if (isTight && column.spare === true) return Math.min(width, textWidth(column.title))
   const least = column.cut === 'middle' ? minimumPathWidth : minimumWidth
-  return Math.min(width, Math.max(format === 'state' ? minimumStateWidth(room) : least, textWidth(column.title)))
+  return Math.min(width, Math.max(format === 'state' ? leastState : least, textWidth(column.title)))
 }
 
 /** What is of minor interest goes before a column is cut whose both ends tell rows apart. */

@@ -70,8 +70,8 @@ describe('tail', () => {
     const refused = sampleRecord({
       id: `req_${'d'.repeat(26)}`,
       model: 'claude-sonnet',
-      status: 404,
-      error: { code: 'model_not_found', origin: 'client', message: 'No.' },
+      status: 503,
+      error: { code: 'provider_not_ready', origin: 'provider', message: 'No.' },
     })
     const served = sampleRecord({ id: `req_${'e'.repeat(26)}`, model: 'o3' })
     const { io } = await runLine(['requests', 'tail'], {
@@ -87,6 +87,8 @@ describe('tail', () => {
       .map((line) => line.indexOf('req_'))
     expect(places[0]).toBeGreaterThan(0)
     expect(places).toEqual([places[0], places[0]])
+    // Other codes begin alike.
+    expect(io.out()).toContain('503 provider_not_ready  claude-sonnet   req_')
   })
 
   it('keeps a row of figures on 80 columns, and what the last one has to remark whole', async () => {
