@@ -1,7 +1,7 @@
 import { reportFault } from '../cli/fault.ts'
 import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
-import { hasBudget, sayWritten, tellsOfBudgets } from '../cli/print/written.ts'
+import { hasBudget, reportsBudgets, sayWritten } from '../cli/print/written.ts'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { describeMissing } from '../src/admin/contract/show-reach.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
@@ -232,7 +232,7 @@ async function nextStep(host: Host, name: string, output: unknown): Promise<stri
   if (!hasBudget(output)) return ''
   const list = host.operations.find((operation) => operation.name === 'alerts.list')
   const alerts = list === undefined ? [] : await host.link.call(list, {}).catch(() => [])
-  return tellsOfBudgets(alerts) ? '' : 'To hear of it at 50, 80 and 100%: a in More, Alerts'
+  return reportsBudgets(alerts) ? '' : 'To hear of it at 50, 80 and 100%: a in More, Alerts'
 }
 
 /** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */

@@ -202,10 +202,10 @@ const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url U
 
 /** Whether an alert tells somebody of budgets. */
 async function isReported(gateway: GatewayClient): Promise<boolean> {
-  return tellsOfBudgets(await gateway.call(['alerts', 'list'], {}).catch(() => []))
+  return reportsBudgets(await gateway.call(['alerts', 'list'], {}).catch(() => []))
 }
 
-export function tellsOfBudgets(alerts: unknown): boolean {
+export function reportsBudgets(alerts: unknown): boolean {
   return (
     Array.isArray(alerts) &&
     alerts.some((alert) => valueAt(alert, 'active') === true && [valueAt(alert, 'on')].flat().includes('budget'))
