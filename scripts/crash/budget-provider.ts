@@ -49,7 +49,7 @@ const forms: Record<string, Form> = {
     event: () =>
       data({ ...chat, object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'word ' } }] }),
     end: (usage) =>
-      data({ ...chat, object: 'chat.completion.chunk', choices: [], usage: openaiUsage(usage) }) + 'data: [DONE]\n\n',
+      `${data({ ...chat, object: 'chat.completion.chunk', choices: [], usage: openaiUsage(usage) })}data: [DONE]\n\n`,
   },
   '/v1/completions': {
     whole: (output, usage) => ({
@@ -58,7 +58,7 @@ const forms: Record<string, Form> = {
     }),
     event: () => data({ ...chat, object: 'text_completion', choices: [{ index: 0, text: 'word ' }] }),
     end: (usage) =>
-      data({ ...chat, object: 'text_completion', choices: [], usage: openaiUsage(usage) }) + 'data: [DONE]\n\n',
+      `${data({ ...chat, object: 'text_completion', choices: [], usage: openaiUsage(usage) })}data: [DONE]\n\n`,
   },
   '/v1/embeddings': {
     whole: (_output, { input }) => ({

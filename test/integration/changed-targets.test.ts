@@ -148,7 +148,9 @@ describe('a vendor that refuses what earlier models thought', () => {
 
   const vendor = () => upstreams.find(({ name }) => name === 'other vendor')?.mock
 
-  async function ask(model = routeName('other vendor', 'reasoning')): Promise<{ status: number; bodies: JsonObject[]; id: string }> {
+  async function ask(
+    model = routeName('other vendor', 'reasoning'),
+  ): Promise<{ status: number; bodies: JsonObject[]; id: string }> {
     const mock = vendor()
     const before = mock?.calls.length ?? 0
     const messages = [
@@ -193,7 +195,8 @@ describe('a vendor that refuses what earlier models thought', () => {
     await gateway.addRoute(other, [`other-vendor:${target}`], { retries: 0 })
     const known = await ask()
     expect([known.status, known.bodies.map(shows)]).toEqual([200, [false]])
-    const quoting = 'property "seed" is unsupported in {"reasoning_content":"They say hi."}; reasoning_content is unexpected'
+    const quoting =
+      'property "seed" is unsupported in {"reasoning_content":"They say hi."}; reasoning_content is unexpected'
     for (let time = 0; time < 2; time++) {
       refuse(quoting)
       refuse(quoting)

@@ -88,7 +88,9 @@ const read: readonly (readonly [string, FormatName, (count: number) => JsonObjec
   [
     'an answer that a chat keeps in pieces',
     'generate',
-    (count) => ({ contents: times(count, () => ({ role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] })) }),
+    (count) => ({
+      contents: times(count, () => ({ role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] })),
+    }),
   ],
 ]
 

@@ -138,7 +138,8 @@ function losesBeginning(
   isCarrier: (block: JsonNode) => boolean,
 ): boolean {
   const blocksOf = (message: JsonNode) => itemsOf(memberOf(message, 'content'))
-  const has = (message: JsonNode, type: string) => blocksOf(message).some((block) => finder.text(block, 'type') === type)
+  const has = (message: JsonNode, type: string) =>
+    blocksOf(message).some((block) => finder.text(block, 'type') === type)
   const isAsked = (message: JsonNode) => finder.text(message, 'role') !== 'assistant' && !has(message, 'tool_result')
   const answers = messages
     .slice(messages.findLastIndex(isAsked) + 1)
