@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { catalog } from '../../cli/catalog.ts'
 import { askedFields, currentText, helpOf, isSwitch, labelOf, readText } from '../../tui/form-fields.ts'
-import { sampleRecord } from '../support/sample-record.ts'
-import { type Driven, drive, provider, streamOf } from './drive.ts'
+import { type Driven, drive, provider } from './drive.ts'
 
 let driven: Driven
 afterEach(() => driven?.stop())

@@ -1,7 +1,4 @@
-import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { catalog } from '../../cli/catalog.ts'
-import { askedFields, currentText, helpOf, isSwitch, labelOf, readText } from '../../tui/form-fields.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 import { type Driven, drive, provider, streamOf } from './drive.ts'
 
