@@ -49,9 +49,12 @@ export class Ledger {
 
   /** Losing it would change the meaning of the answer. The first refusal counts. */
   refuse(path: string, why: string): void {
-    this.#refused ??= fault('not_translatable', `This request cannot be translated for the provider: ${why}.`, {
-      param: ownValue(this.#namesWritten, path) ?? path,
-    })
+    if (this.#refused !== null) return
+    const param = ownValue(this.#namesWritten, path) ?? path
+    // Not all formats have a place for `param` in their errors.
+    const isNamed = param === '' || why.split(/[\s,;:]+/).includes(param)
+    const text = `This request cannot be translated for the provider${isNamed ? '' : `, because of ${param}`}: ${why}.`
+    this.#refused = fault('not_translatable', text, { param })
   }
 
   /** Of JSON that stands in texts of the request. False: together it has more than is read of a request. */
