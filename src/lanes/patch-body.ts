@@ -50,8 +50,17 @@ export function promptEdits(
 ): readonly Edit[] {
   if (contentEdits === undefined) return carrierEdits
   const taken = new Set(models.map(({ start }) => start))
-  const isLeftOut = ({ start }: Span) => carrierEdits.some(({ span }) => span.start <= start && start < span.end)
-  return [...contentEdits.filter(({ span }) => !taken.has(span.start) && !isLeftOut(span)), ...carrierEdits]
+  const leftOut = inOrder(carrierEdits)
+  let next = 0
+  const hidden = (leftOut.length === 0 ? contentEdits : inOrder(contentEdits)).filter(({ span: { start } }) => {
+    while (next < leftOut.length && (leftOut[next]?.span.end ?? start) <= start) next++
+    return !taken.has(start) && !((leftOut[next]?.span.start ?? Number.POSITIVE_INFINITY) <= start)
+  })
+  return [...hidden, ...carrierEdits]
+}
+
+function inOrder<T extends ByteEdit>(edits: readonly T[]): readonly T[] {
+  return edits.toSorted((one, other) => one.span.start - other.span.start)
 }
 
 function rename(spans: readonly Span[], name: string, edits: Edit[]): void {
@@ -66,7 +75,7 @@ export function applyEdits(body: Buffer, edits: readonly ByteEdit[]): Buffer {
   if (edits.length === 1 && only !== undefined) return applyEdit(body, only)
   const pieces: Buffer[] = []
   let from = 0
-  for (const edit of edits.toSorted((one, other) => one.span.start - other.span.start)) {
+  for (const edit of inOrder(edits)) {
     pieces.push(body.subarray(from, edit.span.start), asBytes(edit.text))
     from = edit.span.end
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type FormatName, formatNames } from '../../src/core/format.ts'
 import type { JsonObject } from '../../src/core/json-value.ts'
+import { promptEdits } from '../../src/lanes/patch-body.ts'
 import { Ledger } from '../../src/translate/ledger.ts'
 import { growth } from '../support/count-steps.ts'
 import { callChunk, chatChunk } from '../support/translate/chunks.ts'
@@ -98,6 +99,18 @@ it.each(read)('reads %s at a cost that grows with them', async (_, format, bodyO
   const run = (count: number) => codecOf(format).readRequest(bodyOf(count), { streamed: true, carriers: plainCarriers })
   expect(isFault(run(1))).toBe(false)
   expect(await growth(run, 300)).toBeLessThan(2.3)
+})
+
+it('hides values beside reasoning that is left out at a cost that grows with them', async () => {
+  const span = (start: number) => ({ span: { start, end: start + 40 }, text: '' })
+  const edit = (count: number) => {
+    const carrierEdits = times(count, (index) => span(100 * (count - index)))
+    const contentEdits = times(2 * count, (index) => span(50 * index))
+    return promptEdits({ renameTo: null, askForUsage: false, carrierEdits, contentEdits }, [])
+  }
+  const hidden = edit(3).map((one) => one.span.start)
+  expect(hidden).toEqual([0, 50, 150, 250, 300, 200, 100])
+  expect(await growth(edit, 300)).toBeLessThan(2.3)
 })
 
 /** Streams of a provider of chat. */
