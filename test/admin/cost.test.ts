@@ -133,6 +133,10 @@ describe('cost recompute', () => {
     expect(await recompute(gateway)).toMatchObject({ checked: 3, changed: 1, unpriced: 1, after_usd: 0.0033 })
     const [found] = await client.requests.list({ key: 'rated' })
     expect(found?.cost).toEqual({ usd: 0.0033, price_version: 'policy rate' })
+    // As statistics write it where several keys have the name.
+    expect(await client.requests.list({ key: 'default/production/rated' })).toEqual([found])
+    expect(await client.requests.list({ key: 'default/staging/rated' })).toEqual([])
+    expect(await client.requests.list({ key: 'default/production/rated', project: 'search' })).toEqual([])
   })
 
   it('looks at thousands in pages, and only at those of one provider where one is named', async () => {

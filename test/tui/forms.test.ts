@@ -94,16 +94,13 @@ describe('a form', () => {
     expect(inputOf('routes.add')).toEqual({ model: 'gpt', provider: 'openai' })
   })
 
-  it.each(['budget', 'provider'])(
-    'speaks of an alert for a budget where none is there; there is one on %s',
-    async (on) => {
-      const policy = { id: 'pol_1', name: 'team', attached_to: ['workspace'], budget_usd_month: 200 }
-      driven = drive({ 'policies.add': policy, 'alerts.list': [{ name: 'ops', active: true, on: [on] }] })
-      await driven.press('=:policies add team', 'enter', 'ctrl-s')
-      const shown = await driven.see('Added policy team')
-      expect(shown.includes('To hear of it at 50')).toBe(on === 'provider')
-    },
-  )
+  it.each(['budget', 'provider'])('speaks of an alert for a budget, unless there is one: %s', async (on) => {
+    const policy = { id: 'pol_1', name: 'team', attached_to: ['workspace'], budget_usd_month: 200 }
+    driven = drive({ 'policies.add': policy, 'alerts.list': [{ name: 'ops', active: true, on: [on] }] })
+    await driven.press('=:policies add team', 'enter', 'ctrl-s')
+    const shown = await driven.see('Added policy team')
+    expect(shown.includes('To hear of it at 50')).toBe(on === 'provider')
+  })
 
   it('says of a list what may be written in it, where the arrows move in the text', async () => {
     driven = drive()

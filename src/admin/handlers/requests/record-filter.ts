@@ -42,7 +42,8 @@ export function needOtherNodes({ runtime }: AdminContext): void {
 /** Records carry names; where an id is given, its name of today is looked for. */
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
   if (input.node !== undefined) needOtherNodes(context)
-  const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, failedAt, ...rest } = input
+  const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, failedAt, ...rest } =
+    withKeyScope(input)
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(project === undefined ? {} : { project: await nameOfProject(context, project) }),
@@ -56,6 +57,14 @@ export async function readFilter(context: AdminContext, input: FilterInput): Pro
     ...(until === undefined ? {} : { until: readMoment(until, 'back') }),
     limit: limit ?? 1,
   }
+}
+
+/** `project/environment/name`, as statistics write it where several keys have the name. */
+function withKeyScope(input: FilterInput): FilterInput {
+  const [project, environment, key, ...more] = input.key?.split('/') ?? []
+  if (key === undefined || more.length > 0) return input
+  const isElsewhere = (input.project ?? project) !== project || (input.environment ?? environment) !== environment
+  return isElsewhere ? input : { ...input, project, environment, key }
 }
 
 async function nameOfProject({ store }: AdminContext, text: string): Promise<string> {
