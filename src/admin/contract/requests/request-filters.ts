@@ -9,7 +9,9 @@ const tagName = z.string().regex(/^[^=]/, 'must be a tag such as team=search, or
 export const requestFilters = {
   project: field(reference.optional(), { description: 'Only requests in this project' }),
   environment: field(reference.optional(), { description: 'Only requests in this environment' }),
-  key: field(reference.optional(), { description: 'Only requests with this key (name, project/environment/name or ID)' }),
+  key: field(reference.optional(), {
+    description: 'Only requests with this key (name, project/environment/name or ID)',
+  }),
   model: field(z.string().optional(), { description: 'Only requests for this model' }),
   provider: field(reference.optional(), { description: 'Only requests served by this provider' }),
   status: field(
