@@ -54,25 +54,11 @@ function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupN
   return { id, name: name ?? noGroup, whole: [project, environment, name].join('/') }
 }
 
-/** A name that stands for several keys says in every group which it is; `saysProject`: unless what stands beside it does. */
-export function nameApart<Group extends { names: string[]; wholes: string[] }>(
-  groups: readonly Group[],
-  saysProject = false,
-): Group[] {
-  const wordOf = (names: readonly string[], place: number) =>
-    `${place} ${saysProject ? names.join('\n') : names[place]}`
-  const known = new Map<string, string | undefined>()
-  const shared = new Set<string>()
-  for (const { names, wholes } of groups)
-    for (const [place, whole] of wholes.entries()) {
-      const word = wordOf(names, place)
-      if (known.has(word) && known.get(word) !== whole) shared.add(word)
-      known.set(word, whole)
-    }
-  return groups.map((group) => {
-    const { names, wholes } = group
-    return { ...group, names: wholes.map((whole, place) => (shared.has(wordOf(names, place)) ? whole : names[place])) }
-  })
+/** Of groups with the same names each says which it is. */
+export function nameApart<Group extends { names: string[]; wholes: string[] }>(groups: readonly Group[]): Group[] {
+  const counts = new Map<string, number>()
+  for (const { names } of groups) counts.set(names.join('\n'), (counts.get(names.join('\n')) ?? 0) + 1)
+  return groups.map((group) => (counts.get(group.names.join('\n')) === 1 ? group : { ...group, names: group.wholes }))
 }
 
 function plain(name: string): GroupName {
