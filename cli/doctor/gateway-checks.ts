@@ -60,7 +60,7 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
     /PostgreSQL cannot be/,
     'Requests are served, and the configuration is read-only until it takes changes again: docs/cluster.md',
   ],
-  [/waits? (for PostgreSQL|to be counted)/, 'Nothing of it is lost; what keeps it back: spgw cluster status'],
+  [/waits? (for PostgreSQL|to be counted)/, 'Nothing is lost. To see what holds them back: spgw cluster status'],
   [
     /locked/,
     'Stop the program that holds the lock, such as a backup tool or an SQLite shell (fuser spgw.db shows it). For backups: spgw backup',
@@ -83,7 +83,7 @@ const withoutValkey: Readonly<Record<string, string>> = {
 /** `refuses`: the gateway serves nothing, whatever a part alone would mean. */
 function adviseDegraded(reason: string, refuses: boolean, meanwhile: string): string {
   const served =
-    withoutValkey[meanwhile] ?? 'Requests are served; what passes of shared limits meanwhile: spgw cluster status'
+    withoutValkey[meanwhile] ?? 'Requests are served. To see what shared limits let pass meanwhile: spgw cluster status'
   const known = /^Valkey cannot be/.test(reason) ? served : remedies.find(([pattern]) => pattern.test(reason))?.[1]
   if (refuses && (known === undefined || known === served || known.startsWith('Requests are served')))
     return "Requests are refused, as the part isolated says; see the gateway's log for details."

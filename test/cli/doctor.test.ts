@@ -174,7 +174,7 @@ describe('doctor', () => {
     }
     expect(await said('refuse')).toContain('Requests under shared limits are refused until it is back')
     expect(await said('refuse')).not.toContain('Requests are served')
-    expect(await said('share')).toContain('Requests are served; what passes of shared limits meanwhile')
+    expect(await said('share')).toContain('Requests are served. To see what shared limits let pass meanwhile')
   })
 
   it('says of no part that requests are served while the node refuses them', async () => {

@@ -263,7 +263,7 @@ describe('a node that joins', () => {
     world.answers['ask-join'] = false
     expect((await join()).message).toBe('the invitation has expired, or was already used')
     Object.assign(world.answers, { 'ask-join': true, 'read-answer': '' })
-    expect((await join()).message).toContain('the node that made the invitation rejected it')
+    expect((await join()).message).toContain('the node that made the invitation rejected this one')
     expect(world.done).not.toContain('stand')
   })
 

@@ -79,9 +79,9 @@ describe('a workload', () => {
   it.each([
     ['whose file is gone', () => ({ file: '/nowhere/at/all' }), /cannot be read: ENOENT/],
     ['whose file is a directory', () => ({ file: tmpdir() }), /cannot be read: EISDIR/],
-    ['whose file holds something else', () => ({ file: fileOf('root:x:0:0:root\n') }), /no signed token/],
-    ['whose file never ends', () => ({ file: '/dev/zero' }), /no signed token/],
-    ['whose file has no such member', () => ({ file: fileOf('{}'), ...json }), /no signed token/],
+    ['whose file holds something else', () => ({ file: fileOf('root:x:0:0:root\n') }), /not a signed token/],
+    ['whose file never ends', () => ({ file: '/dev/zero' }), /not a signed token/],
+    ['whose file has no such member', () => ({ file: fileOf('{}'), ...json }), /not a signed token/],
     ['whom nobody tells a token', () => ({ url: `${mock.origin}/subject` }), /gave no token \(400\)/],
     ['whose URL is none that is called', () => ({ url: 'file:///var/run/token' }), /no URL of http or https/],
     ['whose URL is of the machine', () => ({ url: 'http://169.254.169.254/latest/user-data' }), /gave no token/],

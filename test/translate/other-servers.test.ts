@@ -77,7 +77,7 @@ describe('what clients of other servers write in the form of chat', () => {
     expect(refused).toMatchObject({
       code: 'invalid_request',
       param: name,
-      message: expect.stringContaining('no object'),
+      message: expect.stringContaining('not an object'),
     })
   })
 
