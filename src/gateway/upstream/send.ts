@@ -19,7 +19,7 @@ import {
   outOfTime,
   untranslatable,
 } from './evaluate.ts'
-import { finish } from './finish-translated.ts'
+import { finishAttempt } from './finish-attempt.ts'
 import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, limitsOf, makeLeg, noteHead, reasoningOf, sendLeg } from './leg.ts'
@@ -159,7 +159,7 @@ async function sendTo(
     accounts?.began(started.attempt)
     const first = endAttempt(started, await started.upstream.gate)
     const isDone = translation === null && first.gated.kind !== 'error'
-    const finished = isDone ? first : finish(first, target, watch, (again) => sendOnce(call, again, watch))
+    const finished = isDone ? first : finishAttempt(first, target, watch, (again) => sendOnce(call, again, watch))
     const outcome = finished instanceof Promise ? await finished : finished
     const sent = applyEvaluation(outcome.leg, entry, evaluate(outcome), outcome.attempt)
     noteOutcome(outcome, sent)

@@ -6,7 +6,7 @@ import { afterRefusal, noteWithout } from './shown-reasoning.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** Sends a call again if the provider refused reasoning of earlier turns, or paused in a translated answer. All of this is rare. */
-export function finish(
+export function finishAttempt(
   first: GatedAttempt,
   target: LegTarget,
   watch: AbortWatch,
@@ -46,7 +46,7 @@ async function sendAgain(
   const text = `${name} refused reasoning ${what}: it was stripped, and asked once more.`
   trace.recordStep({ rule: 'retry', verdict: 'note', text, data: { provider: name } })
   const sending = resend(target)
-  // The first attempt's hold on the account covers this one: nothing was charged for the refusal.
+  // `resend` begins its attempt at once. The first attempt's hold on the account covers it: nothing was charged for the refusal.
   arrival.accounts?.replaced(attempt, trace.attempts.at(-1))
   const second = await sending
   if (target.refused !== null) noteWithout(second)
