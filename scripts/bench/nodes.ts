@@ -70,15 +70,16 @@ export async function measureNodes(order: Order, machine: Machine, place: string
     const compared = [single, ...members.slice(0, 1)]
     await playAll(run, compared, 4 * order.warmUpSeconds)
     const engines = new Engines(cluster.postgres, redis)
-    for (const { pid } of compared) await untilQuiet(pid, restTicks)
-    const begun = await engines.read()
-    await sleep(idleMs)
-    const idle = await engines.since(begun, 0)
     const costs: CostsTrial[] = []
     for (let round = 0; round < order.rounds; round++) {
       process.stderr.write(`cost, round ${round + 1} of ${order.rounds}\n`)
       costs.push(await measureCosts(run, compared, first, engines))
     }
+    // Not before the costs: connections that end meanwhile, and are opened anew, let V8 compile much of the hot code again.
+    for (const { pid } of compared) await untilQuiet(pid, restTicks)
+    const begun = await engines.read()
+    await sleep(idleMs)
+    const idle = await engines.since(begun, 0)
     const isHeld = members.map(({ pid }) => shares.hold(pid, share)).every(Boolean)
     const growth: NodesTrial[][] = []
     for (let round = 0; isHeld && round < order.rounds; round++) {
