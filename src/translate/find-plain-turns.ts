@@ -6,7 +6,8 @@ const leastTurns = 4
 
 const [quote, backslash, comma, space] = [0x22, 0x5c, 0x2c, 0x20]
 /** Characters that JSON writes after a backslash in only one way. */
-const plainEscapes = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)))
+const plainEscapes = new Uint8Array(256)
+for (const letter of '"\\bfnrt') plainEscapes[letter.charCodeAt(0)] = 1
 
 /** Plain turns, and where they are. */
 export interface FoundTurns {
@@ -163,7 +164,7 @@ function passText(bytes: Buffer, start: number): number {
     if (byte !== backslash) continue
     at++
     escapes++
-    if (!plainEscapes.has(bytes[at] ?? 0)) return -1
+    if (plainEscapes[bytes[at] ?? 0] !== 1) return -1
   }
   return -1
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Fault, fault } from '../core/errors.ts'
 import type { FormatName } from '../core/format.ts'
+import { passString } from '../core/json-text.ts'
 import { asObject, isCount, type JsonObject } from '../core/json-value.ts'
 import { type FoundTurns, PlainTurnFinder } from './find-plain-turns.ts'
 import { type JsonSurvey, surveyJson } from './json-survey.ts'
@@ -300,8 +301,7 @@ function* longTexts(bytes: Buffer): Generator<{ start: number; end: number }> {
   while (at >= 0) {
     const start = at + 1
     if (escaped < start) escaped = find(bytes, backslash, start)
-    let end = bytes.indexOf(quote, start)
-    while (end >= 0 && escaped < end && isEscaped(bytes, start, end)) end = bytes.indexOf(quote, end + 1)
+    const end = passString(bytes, start, bytes.length) - 1
     if (end < 0) return
     if (escaped > end && end - start >= longText) yield { start, end }
     at = bytes.indexOf(quote, end + 1)
@@ -311,10 +311,4 @@ function* longTexts(bytes: Buffer): Generator<{ start: number; end: number }> {
 function find(bytes: Buffer, byte: number, from: number): number {
   const at = bytes.indexOf(byte, from)
   return at < 0 ? bytes.length : at
-}
-
-function isEscaped(bytes: Buffer, start: number, end: number): boolean {
-  let at = end - 1
-  while (at >= start && bytes[at] === backslash) at--
-  return (end - 1 - at) % 2 === 1
 }

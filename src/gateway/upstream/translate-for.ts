@@ -28,12 +28,14 @@ export async function translateFor(
   if (translated.embeds === true)
     return (await embedding()).EmbeddingLeg.write(call, translated, candidate.upstreamModel, route)
   const { CallTranslation } = await translation()
-  // Reading a large body takes a turn of the event loop for itself.
-  if (call.translation === null && call.body.bytes.length >= slicedBytes) await nextTurn()
+  // Reading a large body takes a turn of the event loop for itself, and so does writing it.
+  const isLarge = call.body.bytes.length >= slicedBytes
+  if (call.translation === null && isLarge) await nextTurn()
   // A request is read once, whatever the number of its attempts.
   const opened = call.translation instanceof CallTranslation ? call.translation : CallTranslation.open(call)
   if ('code' in opened) return opened
   call.translation = opened
+  if (isLarge) await nextTurn()
   const credentialId = credentialIdOf({ provider, credentialIndex })
   return opened.writeFor(translated, { provider, candidate, credentialId, route })
 }
