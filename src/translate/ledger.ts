@@ -15,6 +15,7 @@ export class Ledger {
   readonly #losses = new Set<string>()
   /** Losses that a strict route accepts. */
   readonly #accepted = new Set<string>()
+  #stripped = false
   #refused: Fault | null = null
   #values = 0
 
@@ -45,6 +46,15 @@ export class Ledger {
   /** Even a strict route accepts this loss. */
   accept(path: string): void {
     this.#accepted.add(path)
+  }
+
+  /** Signed reasoning is left out, since the provider would reject it in this request. Nothing is lost by it. */
+  strip(): void {
+    this.#stripped = true
+  }
+
+  get stripped(): boolean {
+    return this.#stripped
   }
 
   /** Losing it would change the meaning of the answer. The first refusal counts. */

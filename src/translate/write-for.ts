@@ -47,7 +47,8 @@ export function writeFor(
   const body = codec.writeRequest(conversation, target, ledger)
   if (ledger.refused !== null) return ledger.refused
   if (isFault(body)) return body
-  return { body, losses: ledger.losses, conversation, reasoning: signedReasoning(read, conversation, target) }
+  const reasoning = ledger.stripped ? 'stripped' : signedReasoning(read, conversation, target)
+  return { body, losses: ledger.losses, conversation, reasoning }
 }
 
 /** Every vendor rejects a forced call without tools. Other choices without tools mean nothing. */

@@ -21,7 +21,60 @@ const carrying = {
   settings: { ...blankConversation.settings, carriesReasoning: true },
 }
 
+/** Older Claude gets its thinking back only while it thinks. */
+const thinks = (body: JsonObject) => ({ model: 'm', reasoning_effort: 'medium', ...body })
+
 describe('reasoning', () => {
+  describe('litellm 18926: all turns since the last question are one answer to older Claude', () => {
+    const signed = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
+    const sealed = plainCarriers.seal({
+      family: 'anthropic',
+      form: 'signature',
+      value: JSON.stringify({ text: 'Hm.', value: 'c2ln' }),
+    })
+    const answer = (id: string, isSigned: boolean) => [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: calls(id),
+        ...(isSigned ? { extra_content: { spgw: { reasoning: [sealed] } } } : {}),
+      },
+      { role: 'tool', tool_call_id: id, content: 'r' },
+    ]
+    const user = { role: 'user', content: 'x' }
+    const ask = (effort: string | null, ...turns: readonly JsonObject[][]) =>
+      request(
+        'chat',
+        'messages',
+        { model: 'm', messages: [user, ...turns.flat()], ...(effort === null ? {} : { reasoning_effort: effort }) },
+        claude,
+      )
+    const thinkingIn = (sent: JsonObject | null) => JSON.stringify(sent?.messages).split('"thinking":').length - 1
+
+    it('one that begins with thinking goes on thinking, though a later turn has none', () => {
+      const { sent, losses } = ask('medium', answer('a', true), answer('b', false))
+      expect(sent?.thinking).toMatchObject({ type: 'enabled' })
+      expect(contentOf(sent, 1)[0]).toEqual(signed)
+      expect(losses).toEqual([])
+    })
+
+    it('one that another model began goes on without any, also where a later turn has some', () => {
+      const { sent, losses } = ask('medium', answer('a', false), answer('b', true))
+      expect(sent?.thinking).toBeUndefined()
+      expect(thinkingIn(sent)).toBe(0)
+      expect(losses).toEqual(['reasoning_effort'])
+      const next = ask('medium', answer('a', false), [{ role: 'assistant', content: 'y' }, user], answer('b', true))
+      expect(next.sent?.thinking).toMatchObject({ type: 'enabled' })
+      expect(next.losses).toEqual([])
+    })
+
+    it.each([null, 'none'])('with the effort %s it gets no thinking back, and nothing is lost', (effort) => {
+      const { sent, losses } = ask(effort, answer('a', true))
+      expect(thinkingIn(sent)).toBe(0)
+      expect(losses).toEqual([])
+    })
+  })
+
   it('opencode 48637: nothing that stands before signed thinking changes from one turn to the next', () => {
     const signed = plainCarriers.seal({
       family: 'anthropic',
@@ -40,7 +93,7 @@ describe('reasoning', () => {
       { role: 'user', content: 'Go.' },
     ]
     const turn = (...messages: readonly JsonObject[]) =>
-      request('chat', 'messages', { model: 'm', messages: [...begin, ...messages] }, claude).sent ?? {}
+      request('chat', 'messages', thinks({ messages: [...begin, ...messages] }), claude).sent ?? {}
     const first = turn(thought('a'), tool('a'))
     const second = turn(thought('a'), tool('a'), thought('b'), tool('b'))
     const { messages: before, ...rest } = first
@@ -75,7 +128,7 @@ describe('reasoning', () => {
       { role: 'assistant', content: null, extra_content, tool_calls: calls('a') },
       { role: 'tool', tool_call_id: 'a', content: 'r' },
     ]
-    const asked = translateRequest('chat', 'messages', JSON.stringify({ model: 'm', messages }), claude)
+    const asked = translateRequest('chat', 'messages', JSON.stringify(thinks({ messages })), claude)
     expect(asked.conversation.settings.carriesReasoning).toBe(true)
     expect(contentOf(asObject(JSON.parse(asked.body ?? 'null')), 1)[0]).toEqual(thinking)
   })
@@ -151,7 +204,7 @@ describe('reasoning', () => {
       String(translateReply('chat', 'messages', JSON.stringify(body), writeContext({ conversation: carrying }))),
     )
     const messages = [{ role: 'user', content: 'x' }, written.choices[0].message, { role: 'user', content: 'z' }]
-    const { sent, losses } = request('chat', 'messages', { model: 'm', messages }, claude)
+    const { sent, losses } = request('chat', 'messages', thinks({ messages }), claude)
     expect(contentOf(sent, 1)).toEqual([...thinking, { type: 'text', text: 'y' }])
     expect(losses).toEqual([])
   })

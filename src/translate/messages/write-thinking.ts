@@ -11,20 +11,34 @@ export interface ThinkingPlan {
   /** Members of `output_config`. */
   config: JsonObject
   maxTokens: number
-  /** Whether thinking blocks of the history are sent: models that do not think reject them. */
+  /** Whether thinking blocks of the history are sent: a model that does not think rejects them. */
   keepsThinking: boolean
 }
 
 const largestKnown = 64_000
 
-/** How the model should think, in terms that it knows: a budget (4.5 and older), an effort (4.6 and newer), or not at all. */
 export function planThinking(
-  { settings }: Conversation,
+  conversation: Conversation,
   turns: readonly OrderedTurn[],
   target: TranslationTarget,
   facts: ModelFacts,
   ledger: Ledger,
 ): ThinkingPlan {
+  const plan = planAsked(conversation, turns, target, facts, ledger)
+  const { control } = facts.reasoning
+  // With a budget, an answer under way must not contain thinking unless thinking is on. Newer models leave it out themselves.
+  const keepsThinking = control === 'adaptive' || (control === 'budget' && plan.thinking?.type === 'enabled')
+  return { ...plan, keepsThinking }
+}
+
+/** How the model should think, in terms that it knows: a budget (4.5 and older), an effort (4.6 and newer), or not at all. */
+function planAsked(
+  { settings }: Conversation,
+  turns: readonly OrderedTurn[],
+  target: TranslationTarget,
+  facts: ModelFacts,
+  ledger: Ledger,
+): Omit<ThinkingPlan, 'keepsThinking'> {
   const largest = target.maxOutput ?? facts.maxOutput ?? largestKnown
   const capped = Math.min(largest, target.outputCap ?? largest)
   // More than the model's maximum is rejected.
@@ -33,12 +47,7 @@ export function planThinking(
   if (asked !== null && asked > most) ledger.lose(settingPath(ledger.from, 'maxOutput'))
   const limit = asked === null ? null : Math.min(asked, most, target.outputCap ?? asked)
   const wanted = settings.reasoning
-  const plan = {
-    thinking: null,
-    config: {},
-    maxTokens: limit ?? capped,
-    keepsThinking: facts.reasoning.control !== 'none',
-  }
+  const plan = { thinking: null, config: {}, maxTokens: limit ?? capped }
   if (wanted === null) return plan
   const isOff = wanted.effort === 'none' || wanted.budget === 0
   if (facts.reasoning.control === 'none') {
@@ -47,7 +56,7 @@ export function planThinking(
   }
   if (isOff) return { ...plan, ...writeDisabled(wanted, facts, ledger) }
   if (facts.reasoning.control === 'adaptive') return { ...plan, ...writeAdaptive(wanted, facts, ledger) }
-  // With a budget, a turn that called tools must begin with its signed thinking, or the provider rejects it.
+  // With a budget, an answer that calls tools must begin with its signed thinking, or the provider rejects it.
   if (beginsUnsigned(turns)) {
     ledger.lose(wanted.path)
     return plan
@@ -95,9 +104,14 @@ function writeBudget(
   return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, maxTokens }
 }
 
+/**
+ * Whether the answer under way calls tools and begins without signed thinking. The provider takes all of the assistant's turns since the
+ * user's last question for one answer: where one begins with thinking, later ones need none.
+ */
 function beginsUnsigned(turns: readonly OrderedTurn[]): boolean {
-  const last = turns.findLast(({ role }) => role === 'assistant')
-  if (last === undefined || !last.parts.some(({ kind }) => kind === 'call')) return false
-  const first = last.parts[0]
+  const isQuestion = ({ role, parts }: OrderedTurn) => role === 'user' && !parts.some(({ kind }) => kind === 'result')
+  const answers = turns.slice(turns.findLastIndex(isQuestion) + 1).filter(({ role }) => role === 'assistant')
+  if (!answers.some(({ parts }) => parts.some(({ kind }) => kind === 'call'))) return false
+  const first = answers[0]?.parts[0]
   return first?.kind !== 'reasoning' || first.opaque?.family !== 'anthropic'
 }

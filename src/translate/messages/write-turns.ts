@@ -97,8 +97,13 @@ function writeBlock(
 /** Only thinking that Anthropic signed, unchanged: the model would take anything else for its own. */
 function writeThinking(
   { text, opaque, path }: ReasoningPart,
-  { ledger, keepsThinking }: BlockWriting,
+  { facts, ledger, keepsThinking }: BlockWriting,
 ): JsonObject | null {
+  if (opaque?.family === 'anthropic' && !keepsThinking && facts.reasoning.control !== 'none') {
+    // A model that is not asked to think wants none of it back.
+    ledger.strip()
+    return null
+  }
   if (!keepsThinking || opaque?.family !== 'anthropic') {
     ledger.lose(path)
     return null
