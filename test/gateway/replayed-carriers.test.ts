@@ -70,6 +70,11 @@ describe('messages', () => {
     const keeps = (...messages: object[]) => 'thinking' in strip('anthropic', { thinking, messages }, older)
     const reminded = { ...result, content: [...result.content, { type: 'text', text: 'Go on.' }] }
     expect(keeps(said(foreign, call), reminded, said(call), result)).toBe(false)
+    // Its own thinking began the answer.
+    expect(keeps(said(own, call), result, said(foreign, call), result)).toBe(true)
+    // It would refuse its own thinking, too, in an answer that it is not asked to think for.
+    const mixed = { thinking, messages: [said(foreign, call), result, said(own, call), result] }
+    expect(strip('anthropic', mixed, older)).toEqual({ messages: [said(call), result, said(call), result] })
     expect(keeps(said(foreign, call), result, said(call), { role: 'user', content: 'Next.' })).toBe(true)
     expect(keeps(said(foreign, call), result, { role: 'user', content: 'Next.' }, said(own, call), result)).toBe(true)
     const clears = { type: 'clear_thinking_20251015' }
@@ -85,6 +90,20 @@ describe('messages', () => {
     expect(cleared([clears, others])).toEqual({ context_management: { edits: [others] }, messages })
     const off = { type: 'disabled' }
     expect(cleared([clears], off)).toEqual({ context_management: { edits: [clears] }, thinking: off, messages })
+  })
+
+  it('stops thinking where Claude has refused it, since a model without reasoning began the answer', () => {
+    const thinking = { type: 'enabled', budget_tokens: 2048 }
+    const messages = (...thoughts: object[]) => [{ role: 'assistant', content: [call, ...thoughts] }]
+    const find = (body: object) => {
+      const bytes = Buffer.from(JSON.stringify(body))
+      const found = ReplayedCarriers.findThinking(bytes)
+      const edits = found?.editsFor('claude-opus-4-5') ?? []
+      return [found?.stopsThinking('claude-opus-4-5') ?? null, JSON.parse(applyEdits(bytes, edits).toString())]
+    }
+    expect(find({ messages: messages(own), thinking })).toEqual([true, { messages: messages() }])
+    const adaptive = { messages: messages(own), thinking: { type: 'adaptive' } }
+    expect(find(adaptive)).toEqual([null, adaptive])
   })
 
   it('loses a message of nothing else', () => {

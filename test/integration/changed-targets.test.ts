@@ -231,3 +231,30 @@ it('does not ask an older Claude to think in a turn with calls that another mode
   const record = await gateway.record(response.headers.get('x-sp-request-id') ?? '')
   expect(record.routing_signals.map(({ text }) => text).join(' ')).toContain('not asked to think')
 })
+
+it('asks an older Claude once more without thinking, where it refuses an answer that a model without any began', async () => {
+  await gateway.addRoute('old claude', ['anthropic:claude-sonnet-4-5'], { retries: 0 })
+  const mock = upstreams.find(({ name }) => name === 'anthropic')?.mock
+  const text =
+    'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.'
+  mock?.next({ answerWith: (call) => mock.format.error(400, text, call.number) })
+  const call = { type: 'tool_use', id: 'call_1', name: 'now', input: {} }
+  const messages = [
+    { role: 'user', content: 'When?' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'noon' }] },
+  ]
+  const thinking = { type: 'enabled', budget_tokens: 1024 }
+  const response = await fetch(`${gateway.baseUrl}/v1/anthropic/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'old claude', max_tokens: 2048, thinking, messages, tools: [] }),
+  })
+  expect(response.status).toBe(200)
+  await response.text()
+  const sent = JSON.parse(mock?.calls.at(-1)?.body.toString() ?? '')
+  expect(sent).toEqual({ model: 'claude-sonnet-4-5', max_tokens: 2048, messages, tools: [] })
+  const record = await gateway.record(response.headers.get('x-sp-request-id') ?? '')
+  expect(record.attempts.map(({ outcome }) => outcome)).toEqual(['retry', 'answered'])
+  expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('It was not asked to think')
+})

@@ -22,10 +22,13 @@ export class ReplayedCarriers {
   readonly #found: CarrierFinder
   /** With reasoning that nobody has signed. */
   readonly #unsigned: CarrierFinder
+  /** With all thinking, where Claude is not asked to think; null: it may be. */
+  readonly #thinking: CarrierFinder | null
 
-  private constructor(found: CarrierFinder, unsigned: CarrierFinder) {
+  private constructor(found: CarrierFinder, unsigned = found, thinking: CarrierFinder | null = null) {
     this.#found = found
     this.#unsigned = unsigned
+    this.#thinking = thinking
   }
 
   /** Null: there are none. */
@@ -34,7 +37,15 @@ export class ReplayedCarriers {
     if (root === null) return null
     const [found, unsigned] = [new CarrierFinder(body, 'sealed'), new CarrierFinder(body, 'unsigned')]
     for (const finder of [found, unsigned]) finders[lane](finder, root)
-    return unsigned.removed.length + unsigned.signatures.length === 0 ? null : new ReplayedCarriers(found, unsigned)
+    if (unsigned.removed.length + unsigned.signatures.length === 0) return null
+    const thinking = unsigned.losesBeginning ? findThinking(body, root) : null
+    return new ReplayedCarriers(found, unsigned, thinking)
+  }
+
+  /** Claude has refused to think in an answer that another model began. Null: it was not asked to. */
+  static findThinking(body: Buffer): ReplayedCarriers | null {
+    const thinking = findThinking(body, readNodes(body))
+    return thinking === null ? null : new ReplayedCarriers(thinking, thinking, thinking)
   }
 
   /** Of a chat, with what it shows of reasoning, for vendors that refuse it. */
@@ -43,37 +54,39 @@ export class ReplayedCarriers {
     if (root === null) return null
     const finder = new CarrierFinder(body, 'shown')
     findInChat(finder, root)
-    return finder.removed.length === 0 ? null : new ReplayedCarriers(finder, finder)
+    return finder.removed.length === 0 ? null : new ReplayedCarriers(finder)
   }
 
   /** Newer Gemini models want a word in place of a call's signature. Others than Claude show what nobody has signed, and want it back. */
   editsFor(model: string): Edit[] {
     const { family, reasoning } = modelFacts(model)
+    if (this.#thinking !== null && this.stopsThinking(model)) return this.#thinking.removed.map(toEdit)
     const { removed, signatures } = family === 'anthropic' ? this.#unsigned : this.#found
-    const thinking = this.stopsThinking(model) ? this.#unsigned.thinking : []
     const isNewest = signatures.length > 0 && reasoning.control === 'level'
     return [
-      ...[...removed, ...thinking].map((span) => ({ span, text: '' })),
-      ...signatures.map(({ value, member }) =>
-        isNewest ? { span: value, text: withoutSignature } : { span: member, text: '' },
-      ),
+      ...removed.map(toEdit),
+      ...signatures.map(({ value, member }) => (isNewest ? { span: value, text: withoutSignature } : toEdit(member))),
     ]
   }
 
-  /** With a budget, Claude refuses a turn with calls that does not begin with its own thinking: it goes on without any. */
+  /** With a budget, Claude refuses an answer with calls that does not begin with its own thinking: it goes on without any. */
   stopsThinking(model: string): boolean {
     const { family, reasoning } = modelFacts(model)
-    return family === 'anthropic' && reasoning.control === 'budget' && this.#unsigned.thinking.length > 0
+    return this.#thinking !== null && family === 'anthropic' && reasoning.control === 'budget'
   }
+}
+
+function toEdit(span: Span): Edit {
+  return { span, text: '' }
 }
 
 class CarrierFinder {
   readonly removed: Span[] = []
-  /** What asks for thinking, where the turn under way loses that with which it began. */
-  readonly thinking: Span[] = []
+  /** The answer under way calls tools, and loses the thinking with which it began. */
+  losesBeginning = false
   readonly signatures: { value: Span; member: Span }[] = []
-  /** What is found beside what is sealed: what nobody has signed, or what a chat shows. */
-  readonly finds: 'sealed' | 'unsigned' | 'shown'
+  /** What is found beside what is sealed: what nobody has signed, all thinking, or what a chat shows. */
+  readonly finds: 'sealed' | 'unsigned' | 'thinking' | 'shown'
   readonly #bytes: Buffer
 
   constructor(bytes: Buffer, finds: CarrierFinder['finds']) {
@@ -118,50 +131,63 @@ const finders: Readonly<Record<LaneName, (finder: CarrierFinder, root: JsonNode)
 
 /** Thinking with a sealed signature or none, and redacted thinking that is sealed. A message of nothing else goes as a whole. */
 function findInMessages(finder: CarrierFinder, root: JsonNode): void {
+  const { finds } = finder
   const isCarrier = (block: JsonNode) => {
     const type = finder.text(block, 'type')
+    if (finds === 'thinking') return type === 'thinking' || type === 'redacted_thinking'
     if (type === 'thinking') {
       const signature = finder.text(block, 'signature')
-      return isSealed(signature) || (finder.finds === 'unsigned' && signature === '')
+      return isSealed(signature) || (finds === 'unsigned' && signature === '')
     }
     return type === 'redacted_thinking' && isSealed(finder.text(block, 'data'))
   }
   const messages = memberOf(root, 'messages')
   removeOrClear(finder, messages, (message) => !finder.items(memberOf(message, 'content'), isCarrier))
-  if (losesBeginning(finder, itemsOf(messages), isCarrier)) findThinking(finder, root)
+  finder.losesBeginning = losesBeginning(finder, itemsOf(messages), isCarrier)
 }
 
-/** Whether a turn with calls is under way that loses thinking, and some answer of it begins without any then. */
+/**
+ * Whether an answer with calls is under way that loses thinking, and begins without any then. Claude takes all of the assistant's messages
+ * since the user's last question for one answer.
+ */
 function losesBeginning(
   finder: CarrierFinder,
   messages: readonly JsonNode[],
   isCarrier: (block: JsonNode) => boolean,
 ): boolean {
   const blocksOf = (message: JsonNode) => itemsOf(memberOf(message, 'content'))
-  const has = (message: JsonNode, type: string) =>
-    blocksOf(message).some((block) => finder.text(block, 'type') === type)
-  const isAsked = (message: JsonNode) => finder.text(message, 'role') !== 'assistant' && !has(message, 'tool_result')
-  const answers = messages
+  const typeOf = (block: JsonNode) => finder.text(block, 'type')
+  const isAsked = (message: JsonNode) =>
+    finder.text(message, 'role') !== 'assistant' && !blocksOf(message).some((block) => typeOf(block) === 'tool_result')
+  const blocks = messages
     .slice(messages.findLastIndex(isAsked) + 1)
     .filter((message) => finder.text(message, 'role') === 'assistant')
-  const begins = answers.map((message) => blocksOf(message).find((block) => !isCarrier(block)))
+    .flatMap(blocksOf)
+  const first = blocks.find((block) => !isCarrier(block))
   return (
-    answers.some((message) => blocksOf(message).some(isCarrier)) &&
-    answers.some((message) => has(message, 'tool_use')) &&
-    begins.some((block) => block !== undefined && !finder.text(block, 'type').endsWith('thinking'))
+    blocks.some(isCarrier) &&
+    blocks.some((block) => typeOf(block) === 'tool_use') &&
+    first !== undefined &&
+    !typeOf(first).endsWith('thinking')
   )
 }
 
-/** A budget for thinking, and how its blocks are to be cleared, which Anthropic takes beside it only. */
-function findThinking(finder: CarrierFinder, root: JsonNode): void {
-  if (root.kind !== 'object' || finder.text(memberOf(root, 'thinking'), 'type') !== 'enabled') return
+/**
+ * A budget for thinking, how its blocks are to be cleared, which Anthropic takes beside it only, and all thinking: Anthropic refuses it in
+ * an answer under way of a model that is not asked to think. Null: the model is not asked to.
+ */
+function findThinking(body: Buffer, root: JsonNode | null): CarrierFinder | null {
+  const finder = new CarrierFinder(body, 'thinking')
+  if (root?.kind !== 'object' || finder.text(memberOf(root, 'thinking'), 'type') !== 'enabled') return null
+  findInMessages(finder, root)
   const edits = itemsOf(memberOf(memberOf(root, 'context_management'), 'edits'))
   const clear = edits.map((edit) => finder.text(edit, 'type').startsWith('clear_thinking'))
   const managesOnly = clear.length > 0 && !clear.includes(false)
-  if (clear.includes(true) && !managesOnly) finder.thinking.push(...spansOf(edits, clear))
-  finder.thinking.push(
+  if (clear.includes(true) && !managesOnly) finder.removed.push(...spansOf(edits, clear))
+  finder.removed.push(
     ...memberSpans(root, (name) => name === 'thinking' || (managesOnly && name === 'context_management')),
   )
+  return finder
 }
 
 function findInInput(finder: CarrierFinder, root: JsonNode): void {

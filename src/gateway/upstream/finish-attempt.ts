@@ -16,7 +16,8 @@ export function finishAttempt(
   if (target.translation === null) {
     const search = target.refused === null ? afterRefusal(first.leg.call, first) : null
     if (search === null) return first
-    const what = 'of earlier turns (reasoning_content)'
+    const isShown = first.leg.match.endpoint.format === 'chat'
+    const what = isShown ? 'of earlier turns (reasoning_content)' : 'in an answer that began without its own'
     return search.then((refused) =>
       refused === null || watch.aborted ? first : sendAgain(first, { ...target, refused }, watch, resend, what),
     )

@@ -13,6 +13,9 @@ const mostRead = 16 * 1024
 const refusal =
   /reasoning_content[\s\S]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|(?:un(?:known|recognized|expected|supported)|extra)[\s\S]{0,80}reasoning_content/i
 
+/** How Anthropic says that the answer under way must begin with thinking, if the model is to think. */
+const wantsThinking = /Expected `thinking` or `redacted_thinking`/
+
 /** Of each provider the models that have refused it, in the memory of one thread: another one learns it by asking itself. */
 export const refusing = new WeakMap<Gateway, Set<string>>()
 /** More are forgotten, and ask once more. */
@@ -32,12 +35,15 @@ export function withoutShown(
 
 /** The provider has refused such a call for it: what to leave out, if it is asked once more. */
 export function afterRefusal(call: Call, { gated }: GatedAttempt): Promise<ReplayedReasoning | null> | null {
-  if (gated.kind !== 'error' || (gated.head.status !== 400 && gated.head.status !== 422) || !mayShow(call)) return null
-  return refusal.test(gated.body.toString('utf8', 0, mostRead)) ? findShown(call) : null
+  if (gated.kind !== 'error' || (gated.head.status !== 400 && gated.head.status !== 422)) return null
+  const said = () => gated.body.toString('utf8', 0, mostRead)
+  if (call.match.endpoint.format === 'messages') return wantsThinking.test(said()) ? findThinking(call) : null
+  return mayShow(call) && refusal.test(said()) ? findShown(call) : null
 }
 
 /** It was asked without. Only an answer shows that this was why: what is said of another member may quote this one. */
 export function noteWithout({ leg: { call, provider, candidate }, gated }: GatedAttempt): void {
+  if (call.match.endpoint.format !== 'chat') return
   if (gated.kind !== 'whole' && gated.kind !== 'stream' && gated.kind !== 'flow') return
   const known = refusing.getOrInsertComputed(call.gateway, () => new Set())
   if (known.size >= mostKnown) known.clear()
@@ -56,4 +62,9 @@ function mayShow({ match, body }: Call): boolean {
 async function findShown(call: Call): Promise<ReplayedReasoning | null> {
   const { ReplayedCarriers } = await replaying()
   return ReplayedCarriers.findShown(call.body.bytes)
+}
+
+async function findThinking(call: Call): Promise<ReplayedReasoning | null> {
+  const { ReplayedCarriers } = await replaying()
+  return ReplayedCarriers.findThinking(call.body.bytes)
 }
