@@ -160,6 +160,21 @@ it('chat: loses what it shows of reasoning at a vendor that refuses it', () => {
   expect(find({ messages: [{ role: 'assistant', content: 'reasoning_content', tool_calls: [call] }] })).toBeNull()
 })
 
+it('generate: finds signatures in Google’s other spelling', () => {
+  const function_call = { name: 'look', args: {} }
+  const parts = [
+    { function_call, thought_signature: encoded },
+    { text: 'x', thought_signature: encoded },
+  ]
+  const contents = [{ role: 'model', parts }]
+  const kept = [{ function_call, thought_signature: 'skip_thought_signature_validator' }, { text: 'x' }]
+  expect(strip('gemini', { contents })).toEqual({ contents: [{ role: 'model', parts: kept }] })
+  const older = [{ function_call }, { text: 'x' }]
+  expect(strip('gemini', { generate_content_request: { contents } }, 'gemini-2.5-pro')).toEqual({
+    generate_content_request: { contents: [{ role: 'model', parts: older }] },
+  })
+})
+
 it('generate: a call that nobody has signed is like one that another model made', () => {
   const functionCall = { name: 'look', args: {} }
   const contents = [{ role: 'model', parts: [{ functionCall, thoughtSignature: unsignedMark }, { functionCall }] }]

@@ -218,16 +218,21 @@ function findInChat(finder: CarrierFinder, root: JsonNode): void {
   }
 }
 
+/** Google reads names in both spellings. */
 function findInContents(finder: CarrierFinder, root: JsonNode): void {
-  const inside = memberOf(root, 'generateContentRequest') ?? root
+  const either = (node: JsonNode | null, name: string, snake: string) => memberOf(node, name) ?? memberOf(node, snake)
+  const inside = either(root, 'generateContentRequest', 'generate_content_request') ?? root
   for (const content of itemsOf(memberOf(inside, 'contents')))
     for (const part of itemsOf(memberOf(content, 'parts'))) {
-      if (part.kind !== 'object' || !isSealedEncoded(finder.text(part, 'thoughtSignature'))) continue
-      const [member] = memberSpans(part, (name) => name === 'thoughtSignature')
-      const value = memberOf(part, 'thoughtSignature')
-      if (member === undefined || value === null) continue
-      if (memberOf(part, 'functionCall') === null) finder.removed.push(member)
-      else finder.signatures.push({ value, member })
+      if (part.kind !== 'object') continue
+      for (const signature of ['thoughtSignature', 'thought_signature']) {
+        const value = memberOf(part, signature)
+        if (value === null || !isSealedEncoded(finder.text(part, signature))) continue
+        const [member] = memberSpans(part, (name) => name === signature)
+        if (member === undefined) continue
+        if (either(part, 'functionCall', 'function_call') === null) finder.removed.push(member)
+        else finder.signatures.push({ value, member })
+      }
     }
 }
 
