@@ -21,6 +21,8 @@ export interface UsableModel {
   model: string
   context_tokens: number | null
   output_tokens: number | null
+  /** A route takes it, and no list has it. */
+  unlisted?: true
 }
 
 export interface FileChange {

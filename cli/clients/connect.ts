@@ -1,5 +1,4 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
-import { closestName } from '../../src/core/closest-names.ts'
 import { keyForm } from '../../src/core/gateway-key.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import { CommandFault, exitStatus, reportFault, usageFault } from '../fault.ts'
@@ -11,7 +10,7 @@ import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
 import { type ClientName, clientNames } from './client-names.ts'
 import { clients, type UsableModel } from './clients.ts'
 import { readListedModels, takesModel } from './listed-models.ts'
-import { chooseModels, type KeyPlace, listUsableModels } from './usable-models.ts'
+import { chooseModels, type KeyPlace, listUsableModels, misspeltNote, unlistedModel } from './usable-models.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
 export async function connectClient(
@@ -37,6 +36,8 @@ export async function connectClient(
     gateway,
     io,
   )
+  const note = misspeltNote(model, models)
+  if (note !== null) await io.stderr.write(`${note}\n`)
   const filesWith = (key: string) => client.files({ gatewayUrl, key, model, models, profile }, clientPaths(io))
   const makeKey = async () => given ?? (await createKey(name, source, scope, await gateway()))
   if (!write) {
@@ -101,9 +102,8 @@ async function readList({ url, lane, key, model }: ListQuestion, io: Io): Promis
     return null
   }
   const names = listed.map((one) => one.model)
-  if (model === null || names.includes(model) || closestName(model, names) !== null) return listed
-  if (!(await takesModel(url, lane, key, model))) return listed
-  return [...listed, { model, context_tokens: null, output_tokens: null }]
+  if (model === null || names.includes(model) || !(await takesModel(url, lane, key, model))) return listed
+  return [...listed, unlistedModel(model)]
 }
 
 type KeySource = { from: 'nowhere' | 'stdin' } | { from: 'variable' | 'create'; name: string }

@@ -31,10 +31,14 @@ export async function listUsableModels(
   }
   const listed = (await gateway.call(['keys', 'models'], input)) as UsableModel[]
   const names = listed.map((one) => one.model)
-  // What is nearly a listed name is misspelt, though a pattern would take it.
-  if (model === null || names.includes(model) || closestName(model, names) !== null) return listed
+  if (model === null || names.includes(model)) return listed
   const { taken } = (await gateway.call(['routes', 'explain'], { ...input, model })) as { taken: unknown[] }
-  return taken.length === 0 ? listed : [...listed, { model, context_tokens: null, output_tokens: null }]
+  return taken.length === 0 ? listed : [...listed, unlistedModel(model)]
+}
+
+/** A model that a route takes, though no list has it. */
+export function unlistedModel(model: string): UsableModel {
+  return { model, context_tokens: null, output_tokens: null, unlisted: true }
 }
 
 interface ShownKey {
@@ -76,6 +80,14 @@ export function chooseModels(name: string, client: Client, model: string | null,
     `The key cannot use the model ${model} on the ${client.lane} lane.`,
     near === null ? `Use ${some(names)}.` : `Did you mean ${near}?`,
   )
+}
+
+/** What to say of a model that a pattern takes, and that may be misspelt: its name is nearly that of a listed one. null: nothing. */
+export function misspeltNote(model: string | null, usable: readonly UsableModel[]): string | null {
+  const names = usable.filter(({ unlisted }) => unlisted !== true).map((one) => one.model)
+  if (model === null || names.includes(model)) return null
+  const near = closestName(model, names)
+  return near === null ? null : `Note: a route takes the model ${model}, but no list has it. Did you mean ${near}?`
 }
 
 function some(names: readonly string[]): string {

@@ -308,6 +308,9 @@ describe('connect', () => {
       'routes.explain',
       { lane: 'anthropic', key: 'key_1', project: 'search', environment: 'staging', model: 'qwen3' },
     ])
+    const older = { ...taken, 'keys.models': () => [{ model: 'qwen2', context_tokens: null, output_tokens: null }] }
+    const near = await connect(argv, home(), { gateway: { ...gateway, ...older } })
+    expect([near.status, near.io.err()]).toEqual([0, expect.stringContaining('no list has it. Did you mean qwen2?')])
     const none = { ...gateway, 'keys.models': () => [] }
     expect((await connect(argv, home(), { gateway: none })).io.err()).toContain('The key can use no model')
   })
