@@ -164,6 +164,18 @@ it('keeps every turn of a long conversation that came with a request', async () 
   expect(places).toEqual(places.filter((at) => at >= 0).toSorted((one, other) => one - other))
 })
 
+it('goes on from all of a conversation, however long', async () => {
+  let previous: string | null = null
+  for (let turn = 0; turn < 103; turn++) {
+    const input = `say ${turn}.`
+    previous = (await client().responses.create({ model: 'kept', input, previous_response_id: previous })).id
+  }
+  const turns = lastTurns().match(/say \d+\./g)
+  expect(turns).toEqual(Array.from({ length: 103 }, (_, turn) => `say ${turn}.`))
+  const first = await client().responses.inputItems.list(previous ?? '', { order: 'asc', limit: 1 })
+  expect(first.data[0]).toMatchObject({ content: 'say 0.' })
+})
+
 it("another project's id, a deleted one, and one that nobody has, are not found", async () => {
   const mine = await client().responses.create({ model: 'kept', input: 'mine' })
   const foreign = client(stranger)

@@ -5,7 +5,7 @@ import type { Conversation } from '../../translate/conversation.ts'
 import { type DocumentPiece, joinPieces, parseLossless, writePieces } from '../../translate/json.ts'
 import type { Call } from '../request/call.ts'
 import { readItems } from './items.ts'
-import { type KeptResponse, KeptResponses } from './kept-responses.ts'
+import { type KeptResponse, KeptResponses, namedBefore } from './kept-responses.ts'
 
 /** Whether the answer to a translated call is kept: the route says so, and the client has not set `store: false`. */
 export function isKept({ match, content }: Call, route: SnapshotRoute | null, { settings }: Conversation): boolean {
@@ -29,7 +29,7 @@ export function openKeeping(
       const expiresAt = arrival.receivedAt + lifeMs
       const entry = {
         response: whole(response, pieces),
-        before: kept?.ids ?? [],
+        before: namedBefore(kept?.ids ?? []),
         input: readItems(whole({ input: asked.input }, asked.pieces).input).slice(kept?.items ?? 0),
       }
       if (!store.keep(id, key, entry, expiresAt)) {
@@ -49,7 +49,8 @@ function renew(store: KeptResponses, { kept, key, id, arrival }: Call, lifeMs: n
   for (const { id: named, expiresAt, response, before, input } of kept?.used ?? []) {
     if (expiresAt - arrival.receivedAt >= lifeMs / 2) continue
     const place = kept?.ids.indexOf(named) ?? -1
-    const entry: KeptResponse = { response, before: place < 0 ? before : (kept?.ids.slice(0, place) ?? []), input }
+    const earlier = place < 0 ? before : namedBefore(kept?.ids.slice(0, place) ?? [])
+    const entry: KeptResponse = { response, before: earlier, input }
     store.keep(id, key, entry, arrival.receivedAt + lifeMs)
   }
 }

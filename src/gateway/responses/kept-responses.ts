@@ -10,17 +10,23 @@ import { objectsIn } from './objects-in.ts'
 export interface KeptResponse {
   /** As the client got it. */
   response: JsonObject
-  /** Ids of the earlier responses of the conversation, oldest first. */
+  /** Ids of the responses before it, oldest first: the last ones, of which the first says what was before that. */
   before: readonly string[]
   /** The items of its own request. */
   input: readonly JsonObject[]
 }
 
-/** `before` is empty where it was not asked for. */
 export interface FoundResponse extends KeptResponse {
   id: string
   /** Epoch milliseconds. */
   expiresAt: number
+}
+
+/** What is read for one request, whose memory it takes. */
+export interface KeptReading {
+  body: MemoryHolder & { bytes: Buffer }
+  /** So far. */
+  length: number
 }
 
 /** The part of a request's conversation that is kept already. */
@@ -44,6 +50,14 @@ const longest = 900_000
 const withinMs = 2500
 /** Responses read at once: each may have the largest size, and their total is only known afterwards. */
 const readAtOnce = 50
+/** How many ids a response names at most, so that a conversation takes no more than its length. Earlier versions named all. */
+const mostNamed = readAtOnce
+
+/** Of all responses of a conversation, those that the one behind them names. */
+export function namedBefore(ids: readonly string[]): readonly string[] {
+  return ids.slice(Math.floor(Math.max(ids.length - 1, 0) / mostNamed) * mostNamed)
+}
+
 /** Written in place of the sealed response when it is deleted. */
 const forgotten = ''
 
@@ -77,26 +91,26 @@ export class KeptResponses {
   }
 
   /**
-   * By id, those of the scope only, for a request whose memory they take. `withBefore`: as each knows them; of a conversation of thousands
-   * they are millions. Null: the store does not answer; `long`: together they are longer than a request may be; `full`: no memory is left.
+   * By id, those of the scope only. Null: the store does not answer; `long`: all that was read for the request is longer than a request may
+   * be; `full`: no memory is left.
    */
   async find(
     scope: KeptScope,
     ids: readonly string[],
-    { body, withBefore }: { body: MemoryHolder & { bytes: Buffer }; withBefore: boolean },
+    reading: KeptReading,
   ): Promise<Map<string, FoundResponse> | 'long' | 'full' | null> {
     const found = new Map<string, FoundResponse>()
-    let length = 0
+    const { body } = reading
     for (let from = 0; from < ids.length; from += readAtOnce) {
       const opened = await this.#open(scope, 'response', ids.slice(from, from + readAtOnce))
       if (opened === null) return null
       for (const [id, { payload, expiresAt }] of opened) {
-        length += payload.length
+        reading.length += payload.length
         const kept = readKept(payload)
-        if (kept !== null) found.set(id, { ...kept, ...(withBefore ? {} : { before: [] }), id, expiresAt })
+        if (kept !== null) found.set(id, { ...kept, id, expiresAt })
       }
-      if (length > this.#gateway.settings.bodyLimit) return 'long'
-      if (!this.#gateway.budget.reserve(body, body.bytes.length + length)) return 'full'
+      if (reading.length > this.#gateway.settings.bodyLimit) return 'long'
+      if (!this.#gateway.budget.reserve(body, body.bytes.length + reading.length)) return 'full'
     }
     return found
   }

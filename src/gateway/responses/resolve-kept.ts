@@ -9,7 +9,7 @@ import type { Call } from '../request/call.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import { answerKept } from './answer-kept.ts'
 import { itemsOf, readItems } from './items.ts'
-import { type FoundResponse, KeptResponses } from './kept-responses.ts'
+import { type FoundResponse, type KeptReading, KeptResponses } from './kept-responses.ts'
 import { objectsIn } from './objects-in.ts'
 
 /** More turns than any model can read. */
@@ -25,14 +25,15 @@ export async function resolveKept(call: Call, names: readonly ObjectName[]): Pro
   const items = idsOf(names, 'item')
   const owners = await store.findItems(call.key, items)
   const wanted = [...new Set([...responses, ...(owners?.values() ?? [])])]
-  const found = owners === null ? null : await store.find(call.key, wanted, { body: call.body, withBefore: true })
+  const reading: KeptReading = { body: call.body, length: 0 }
+  const found = owners === null ? null : await store.find(call.key, wanted, reading)
   if (found === null || owners === null) return refuse(call, indexFault(call, 'it did not answer in time'))
   if (found === 'long') return refuse(call, tooLong)
   if (found === 'full') return refuse(call, outOfMemory())
   if (found.size === 0) return null
   const { endpoint, object } = call.match
   const named = object === null ? undefined : found.get(object)
-  const before = named === undefined ? await findBefore(call, store, found) : await findAll(call, store, named)
+  const before = named === undefined ? await findBefore(call, store, found, reading) : await findAll(call, store, named, reading)
   if (before === null) return null
   if ('code' in before) return refuse(call, before)
   if (named !== undefined) return (await answerKept(call, named, before, store)) ? 'answered' : null
@@ -51,27 +52,38 @@ async function refuse(call: Call, reason: Fault): Promise<'answered'> {
 }
 
 /** The responses up to and including the one that the body names; null: some of them are no longer kept. */
-async function findBefore(call: Call, store: KeptResponses, found: ReadonlyMap<string, FoundResponse>) {
+async function findBefore(
+  call: Call,
+  store: KeptResponses,
+  found: ReadonlyMap<string, FoundResponse>,
+  reading: KeptReading,
+) {
   const document = readDocument(call.body.bytes)
   if ('code' in document) return document
   const previous = asText(document.value.previous_response_id)
   const named = previous === null ? undefined : found.get(previous)
   if (previous === null) return []
-  return named === undefined ? null : await findAll(call, store, named)
+  return named === undefined ? null : await findAll(call, store, named, reading)
 }
 
 async function findAll(
   call: Call,
   store: KeptResponses,
   named: FoundResponse,
+  reading: KeptReading,
 ): Promise<readonly FoundResponse[] | Fault | null> {
-  if (named.before.length >= mostBefore) return tooManyBefore
-  const earlier = await store.find(call.key, named.before, { body: call.body, withBefore: false })
-  if (earlier === null) return indexFault(call, 'it did not answer in time')
-  if (earlier === 'long') return tooLong
-  if (earlier === 'full') return outOfMemory()
-  const all = named.before.flatMap((id) => earlier.get(id) ?? [])
-  return all.length < named.before.length ? null : [...all, named]
+  const all = [named]
+  for (let ids = named.before; ids.length > 0; ) {
+    if (all.length + ids.length > mostBefore) return tooManyBefore
+    const earlier = await store.find(call.key, ids, reading)
+    if (earlier === null) return indexFault(call, 'it did not answer in time')
+    if (earlier === 'long') return tooLong
+    if (earlier === 'full') return outOfMemory()
+    if (earlier.size < ids.length) return null
+    all.unshift(...ids.flatMap((id) => earlier.get(id) ?? []))
+    ids = all[0]?.before ?? []
+  }
+  return all
 }
 
 interface Whole {
