@@ -131,16 +131,17 @@ export interface ServerPart extends PartBase {
 }
 
 /** The vendor whose models can read an opaque value. */
-export type ProviderFamily = 'openai' | 'anthropic' | 'gemini'
+/** `openrouter`: the service itself, for whichever model it has asked. */
+export type ProviderFamily = 'openai' | 'anthropic' | 'gemini' | 'openrouter'
 
 /** Reasoning that is signed or encrypted by its provider, unchanged byte for byte. */
 export interface Opaque {
   family: ProviderFamily
   /**
    * `signature`: Anthropic's, for the part's own text. `redacted`: Anthropic's, without text. `encrypted`: OpenAI's `encrypted_content`.
-   * `thought`: Gemini's `thoughtSignature`.
+   * `thought`: Gemini's `thoughtSignature`. `details`: OpenRouter's `reasoning_details`, as JSON.
    */
-  form: 'signature' | 'redacted' | 'encrypted' | 'thought'
+  form: 'signature' | 'redacted' | 'encrypted' | 'thought' | 'details'
   value: string
   /** OpenAI: the id of the reasoning item. */
   id?: string

@@ -75,7 +75,8 @@ export function signedReasoning(
   if (before === 0) return null
   const reader = readerAt(target)
   const after = listOpaque(written)
-  return after.length === before && after.every(({ family }) => family === reader) ? 'carried' : 'stripped'
+  const reads = ({ family, form }: Opaque) => family === reader || (form === 'details' && target.format === 'chat')
+  return after.length === before && after.every(reads) ? 'carried' : 'stripped'
 }
 
 type ReasoningReader = Pick<TranslationTarget, 'format' | 'model'>

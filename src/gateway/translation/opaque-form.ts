@@ -1,8 +1,8 @@
 import { asObject } from '../../core/json-value.ts'
 import type { Opaque } from '../../translate/conversation.ts'
 
-const families = ['openai', 'anthropic', 'gemini'] as const
-const forms = ['signature', 'redacted', 'encrypted', 'thought'] as const
+const families = ['openai', 'anthropic', 'gemini', 'openrouter'] as const
+const forms = ['signature', 'redacted', 'encrypted', 'thought', 'details'] as const
 
 /** Reads an opaque value from a seal of the gateway; null: it is none. */
 export function readOpaque(value: unknown): Opaque | null {

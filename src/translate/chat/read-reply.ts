@@ -1,7 +1,7 @@
 import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
-import type { CallPart, TextPart, TokenLogprob } from '../conversation.ts'
+import type { CallPart, Opaque, TextPart, TokenLogprob } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { readLogprobs } from '../logprobs.ts'
 import { isFlagged, lostMembers } from '../lost-members.ts'
@@ -10,6 +10,7 @@ import { settleCalls } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { isForeignFinish, readFinish } from './finish.ts'
+import { ReasoningDetails } from './reasoning-details.ts'
 
 export function readChatReply(body: JsonObject) {
   const choices = asArray(body.choices).map(asObject)
@@ -18,7 +19,9 @@ export function readChatReply(body: JsonObject) {
   const message = asObject(choice?.message)
   if (!choice || message === null) return fault('provider_bad_response', "The provider's answer has no message.")
   const logprobs = asObject(choice.logprobs)
-  const parts = readParts(message, readLogprobs(logprobs?.content))
+  const details = new ReasoningDetails()
+  details.push(message.reasoning_details)
+  const parts = signLastCall(readParts(message, readLogprobs(logprobs?.content)), details.opaque)
   const refused = parts.some(({ kind }) => kind === 'refusal')
   const stop = { reason: readFinish(choice.finish_reason, refused), sequence: null, explanation: null }
   const settled = settleCalls(parts, stop)
@@ -36,6 +39,7 @@ export function readChatReply(body: JsonObject) {
       ...lostOfAnswer(body),
       ...lostOfChoice(choice),
       ...lostOfMessage(message).map((name) => `message.${name}`),
+      ...(details.isSigned && settled.parts.every(({ kind }) => kind !== 'call') ? ['message.reasoning_details'] : []),
       ...lostLogprobs(logprobs, typeof message.content === 'string'),
       ...(choices.length > 1 ? ['choices[1]'] : []),
     ],
@@ -80,13 +84,10 @@ export function lostOfChoice(choice: JsonObject): readonly string[] {
 
 /** Members of a message or its delta. */
 export function lostOfMessage(message: JsonObject): readonly string[] {
-  const { annotations, reasoning_details, content, tool_calls } = message
+  const { annotations, content, tool_calls } = message
   const lost = lostMembers(message, readOfMessage)
   for (const call of asArray(tool_calls))
     lost.push(...lostMembers(asObject(call), readOfCall).map((name) => `tool_calls.${name}`))
-  // OpenRouter's.
-  if (asArray(reasoning_details).some((one) => asObject(one)?.type === 'reasoning.encrypted'))
-    lost.push('reasoning_details')
   for (const part of asArray(annotations)) {
     const type = asText(asObject(part)?.type) ?? 'url_citation'
     if (type !== 'url_citation') lost.push(`annotations.${type}`)
@@ -136,6 +137,13 @@ function readParts(message: JsonObject, logprobs: readonly TokenLogprob[] | unde
     ...apart,
     ...(legacy === null ? [] : [legacy]),
   ]
+}
+
+/** What the message says of its reasoning stands with the last call, which every client sends back. */
+function signLastCall(parts: ModelReply['parts'], opaque: Opaque | null): ModelReply['parts'] {
+  const last = parts.findLastIndex(({ kind }) => kind === 'call')
+  if (opaque === null || last < 0) return parts
+  return parts.map((part, index) => (index === last && part.kind === 'call' ? { ...part, opaque } : part))
 }
 
 /** Whether no earlier call had this id. */

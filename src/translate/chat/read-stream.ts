@@ -8,6 +8,7 @@ import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { readFinish } from './finish.ts'
 import { isNew, lostLogprobs, lostOfAnswer, lostOfChoice, lostOfMessage, readContent } from './read-reply.ts'
+import { ReasoningDetails } from './reasoning-details.ts'
 
 interface StreamedCall {
   part: number
@@ -30,6 +31,7 @@ export class ChatStreamReader implements ReplyReader {
   /** Calls in the order in which they began. */
   readonly #begun: StreamedCall[] = []
   readonly #ids = new Set<string>()
+  readonly #details = new ReasoningDetails()
   #finish: unknown = null
   #refused = false
   /** Answers beside the first, which nobody has asked for. */
@@ -67,6 +69,9 @@ export class ChatStreamReader implements ReplyReader {
   end(): readonly ReplyEvent[] {
     const events: ReplyEvent[] = []
     this.#close(events)
+    const [last, opaque] = [this.#begun.at(-1), this.#details.opaque]
+    if (last !== undefined && opaque !== null) events.push({ kind: 'opaque', part: last.part, opaque })
+    else if (this.#details.isSigned) events.push({ kind: 'dropped', name: 'message.reasoning_details' })
     for (const { part } of this.#begun) events.push({ kind: 'part-end', part })
     const finish = readFinish(this.#finish, this.#refused)
     const broken = !cutsCalls(finish) && this.#begun.some((call) => !call.custom && !areArguments(call.arguments))
@@ -77,6 +82,7 @@ export class ChatStreamReader implements ReplyReader {
 
   #readDelta(delta: JsonObject, tokens: readonly TokenLogprob[] | undefined, events: ReplyEvent[]): void {
     const { content, reasoning } = readContent(delta.content)
+    this.#details.push(delta.reasoning_details)
     this.#say('reasoning', asText(delta.reasoning_content) ?? asText(delta.reasoning) ?? reasoning, events)
     if (tokens !== undefined && typeof delta.content === 'string') this.#sayTokens(content, tokens, events)
     else this.#say('text', content, events)

@@ -12,6 +12,7 @@ import { namedText, sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { cacheMarkPath, failurePath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
+import { detailsIn } from './reasoning-details.ts'
 
 export interface TurnWriting {
   target: TranslationTarget
@@ -159,15 +160,18 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
   const texts: TextPart[] = []
   const calls: NamedCall[] = []
   const thoughts: string[] = []
+  const details: unknown[] = []
   let refusal = ''
   for (const part of turn.parts) {
+    const own = part.kind === 'call' || part.kind === 'reasoning' ? detailsIn(part.opaque) : []
+    details.push(...own)
     if (part.kind === 'text') texts.push(part)
     else if (part.kind === 'call') calls.push(part)
     else if (part.kind === 'refusal') refusal += part.text
     else if (part.kind === 'reasoning' && target.reasoningContent && part.opaque === undefined && part.text !== '')
       thoughts.push(part.text)
     else if (isMedia(part)) ledger.refuse(part.path, "an assistant's message holds no files")
-    else ledger.lose(part.path)
+    else if (own.length === 0) ledger.lose(part.path)
   }
   if (texts.length === 0 && calls.length === 0 && refusal === '') return []
   return [
@@ -175,6 +179,7 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
       role: 'assistant',
       content: texts.length === 0 ? null : writeTexts(texts, writing),
       ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join('\n') }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(refusal === '' ? {} : { refusal }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => writeCall(call, writing)) }),
     },
@@ -187,7 +192,7 @@ function writeCall(call: NamedCall, { target, facts, ledger }: TurnWriting): Jso
   if (call.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, call.path))
   // Only Google's models need it back, and only servers in front of them have a place for it.
   const signed = target.compatible && facts.family === 'gemini' && call.opaque?.family === 'gemini'
-  if (call.opaque !== undefined && !signed) ledger.lose(call.path)
+  if (call.opaque !== undefined && call.opaque.form !== 'details' && !signed) ledger.lose(call.path)
   const extra = signed ? { extra_content: { google: { thought_signature: call.opaque?.value } } } : {}
   if (call.custom && !target.compatible) return { id, type: 'custom', custom: { name, input: call.arguments } }
   const text = call.custom ? wrapCustomInput(call.arguments) : argumentsObject(call, ledger)

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import type { FormatName } from '../../src/core/format.ts'
+import { asArray, asObject, type JsonObject } from '../../src/core/json-value.ts'
+import { ReasoningDetails } from '../../src/translate/chat/reasoning-details.ts'
+import { request } from '../support/translate/asked.ts'
+import { checkStream } from '../support/translate/grammar.ts'
+import { readSse } from '../support/translate/sse.ts'
+import { blankConversation, translateReply, translateStream, writeContext } from '../support/translate/stage.ts'
+
+const details = [
+  { type: 'reasoning.text', text: 'Let me look.', format: 'google-gemini-v1', index: 0 },
+  { type: 'reasoning.encrypted', data: 'EoED', id: 'call_2', format: 'google-gemini-v1', index: 0 },
+]
+const calls = ['call_1', 'call_2'].map((id, index) => ({
+  ...{ index, id, type: 'function', function: { name: 'look', arguments: '{}' } },
+}))
+const settings = { ...blankConversation.settings }
+const reasoning = { path: 'reasoning', effort: null, budget: null, visible: null, encrypted: true }
+const context = writeContext({ conversation: { ...blankConversation, settings: { ...settings, reasoning } } })
+
+/** Whole, or in pieces as OpenRouter streams it. */
+function answer(from: FormatName, streamed: boolean): JsonObject {
+  const head = { id: 'gen-1', model: 'google/gemini-3-pro', created: 1 }
+  if (!streamed) {
+    const message = {
+      ...{ role: 'assistant', content: null, reasoning: 'Let me look.' },
+      ...{ reasoning_details: details, tool_calls: calls },
+    }
+    const whole = { ...head, object: 'chat.completion', choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
+    return JSON.parse(String(translateReply(from, 'chat', JSON.stringify(whole), context)))
+  }
+  const [text, encrypted] = details
+  const deltas = [
+    ...['Let me ', 'look.'].map((piece) => ({ reasoning: piece, reasoning_details: [{ ...text, text: piece }] })),
+    ...calls.map((call) => ({ tool_calls: [call] })),
+    { reasoning_details: [encrypted] },
+  ]
+  const chunks = [
+    ...deltas.map((delta) => ({ ...head, choices: [{ index: 0, delta }] })),
+    { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+  ]
+  const stream = translateStream(
+    from,
+    'chat',
+    chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''),
+    context,
+  )
+  expect(checkStream(from, stream)).toEqual([])
+  return { stream }
+}
+
+/** The client's next request, after both results. */
+function next(from: FormatName, answered: JsonObject): JsonObject {
+  const ids = ['call_1', 'call_2']
+  if (from === 'messages') {
+    const results = ids.map((tool_use_id) => ({ type: 'tool_result', tool_use_id, content: 'r' }))
+    const turns = [
+      { role: 'assistant', content: answered.content },
+      { role: 'user', content: results },
+    ]
+    return { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }, ...turns] }
+  }
+  if (from === 'responses') {
+    const results = ids.map((call_id) => ({ type: 'function_call_output', call_id, output: 'r' }))
+    return { model: 'm', input: [{ role: 'user', content: 'x' }, ...asArray(answered.output), ...results] }
+  }
+  const parts = ids.map((id) => ({ functionResponse: { id, name: 'look', response: { output: 'r' } } }))
+  const { content } = asObject(asArray(answered.candidates)[0]) ?? {}
+  return { contents: [{ role: 'user', parts: [{ text: 'x' }] }, content, { role: 'user', parts }] }
+}
+
+/** What the stream has told the client, put together as its SDK does. */
+function gathered(from: FormatName, { stream }: JsonObject): JsonObject {
+  const events = readSse(String(stream)).flatMap(({ data }) => (data === null ? [] : [data]))
+  if (from === 'responses') return asObject(events.at(-1)?.response) ?? {}
+  if (from === 'generate') {
+    const parts = events.flatMap((event) => asArray(asObject(asObject(asArray(event.candidates)[0])?.content)?.parts))
+    return { candidates: [{ content: { role: 'model', parts } }] }
+  }
+  const content: Record<string, unknown>[] = []
+  for (const { type, content_block, delta } of events) {
+    if (type === 'content_block_start') content.push({ ...asObject(content_block) })
+    const { thinking, signature } = asObject(delta) ?? {}
+    const block = content.at(-1)
+    if (block !== undefined && thinking !== undefined) block.thinking = String(block.thinking) + String(thinking)
+    if (block !== undefined && signature !== undefined) block.signature = signature
+  }
+  return { content }
+}
+
+describe('claude-code-router 1057, 1081, hebo-gateway 226: what OpenRouter signs for Gemini comes back to it', () => {
+  it.each(
+    (['messages', 'responses', 'generate'] as const).flatMap((from) => [[from, false] as const, [from, true] as const]),
+  )('of %s clients (streamed: %s)', (from, streamed) => {
+    const answered = answer(from, streamed)
+    const body = next(from, streamed ? gathered(from, answered) : answered)
+    const target = { model: 'google/gemini-3-pro', compatible: true }
+    const { sent, losses } = request(from, 'chat', body, target)
+    const assistant = asArray(sent?.messages)
+      .map(asObject)
+      .find((message) => message?.role === 'assistant')
+    expect(assistant?.reasoning_details).toEqual(details)
+    expect(assistant?.tool_calls).toHaveLength(2)
+    expect(losses).toEqual([])
+  })
+})
+
+it('puts the pieces of a text together, and keeps blocks apart that are signed', () => {
+  const gather = new ReasoningDetails()
+  const piece = (text: string, more: object = {}) => ({ type: 'reasoning.text', text, index: 0, ...more })
+  for (const one of [piece('a'), piece('b', { signature: null }), piece('', { signature: 's1' }), piece('c')])
+    gather.push([one])
+  gather.push([{ type: 'reasoning.text', signature: 's2', index: 0 }])
+  expect(JSON.parse(gather.opaque?.value ?? '')).toEqual([
+    piece('ab', { signature: 's1' }),
+    piece('c', { signature: 's2' }),
+  ])
+  const unsigned = new ReasoningDetails()
+  unsigned.push([piece('a')])
+  expect(unsigned.opaque).toBeNull()
+  const long = new ReasoningDetails()
+  long.push([piece('a'.repeat(200_000), { signature: 's' })])
+  expect(long.opaque).toBeNull()
+})
