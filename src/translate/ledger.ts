@@ -35,8 +35,9 @@ export class Ledger {
     }
   }
 
-  /** Something that the client wrote does not reach the provider, or not unchanged. */
+  /** Something that the client wrote does not reach the provider, or not unchanged. '': the client did not write it. */
   lose(path: string): void {
+    if (path === '') return
     const written = ownValue(this.#namesWritten, path) ?? path
     this.#losses.add(written)
     if (this.strict && !this.#accepted.has(path))
@@ -48,9 +49,11 @@ export class Ledger {
     this.#accepted.add(path)
   }
 
-  /** Signed reasoning is left out, since the provider would reject it in this request. Nothing is lost by it. */
-  strip(): void {
+  /** Signed reasoning is left out, since the provider would reject it in this request: even a strict route accepts that. */
+  strip(path: string): void {
     this.#stripped = true
+    this.accept(path)
+    this.lose(path)
   }
 
   get stripped(): boolean {

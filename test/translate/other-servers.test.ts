@@ -30,6 +30,19 @@ describe('what clients of other servers write in the form of chat', () => {
     expect(losses).toEqual(['messages[1].content[0].thinking'])
   })
 
+  it("Claude Code's: a search for tools is told which it has found, not nothing", () => {
+    const tools = ['search', 'look'].map((name) => ({ name, input_schema: { type: 'object' }, defer_loading: true }))
+    const found = [{ type: 'tool_reference', tool_name: 'look' }]
+    const messages = [
+      ...ask.messages,
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'search', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: found }] },
+    ]
+    const { sent, losses } = request('messages', 'chat', { model: 'm', max_tokens: 9, tools, messages })
+    expect(asArray(sent?.messages).at(-1)).toEqual({ role: 'tool', tool_call_id: 'a', content: 'Loaded tool: look' })
+    expect(losses).toEqual(['tools[0].defer_loading', 'tools[1].defer_loading'])
+  })
+
   it('documents and videos by their own names', () => {
     const user = (part: object) => chat({ messages: [{ role: 'user', content: [part] }] })
     const pdf = user({

@@ -121,6 +121,9 @@ function readResultParts(content: unknown, path: string): (TextPart | MediaPart)
     if (block.type === 'text') return [readText(block, inside)]
     if (block.type === 'image' || block.type === 'document') return readMedia(block, inside)
     if (block.type === 'search_result') return [readSearchResult(block, inside)]
+    // What a client's search for tools has found: all of them are declared at other providers.
+    const tool = block.type === 'tool_reference' ? asText(block.tool_name) : null
+    if (tool !== null) return [{ ...start(block, inside), kind: 'text', text: `Loaded tool: ${tool}` }]
     // The table lists the members of blocks that only Anthropic's tools have.
     return []
   })

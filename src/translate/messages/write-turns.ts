@@ -101,7 +101,7 @@ function writeThinking(
 ): JsonObject | null {
   if (opaque?.family === 'anthropic' && !keepsThinking && facts.reasoning.control !== 'none') {
     // A model that is not asked to think wants none of it back.
-    ledger.strip()
+    ledger.strip(path)
     return null
   }
   if (!keepsThinking || opaque?.family !== 'anthropic') {
