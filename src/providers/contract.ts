@@ -67,6 +67,8 @@ export interface ProviderKind {
   outputLimit?: 'max_tokens'
   /** Whether the vendor's models want their unsigned reasoning back, from its preset. Absent: none does. */
   wantsReasoning?(settings: ProviderSettings): boolean
+  /** Whether the vendor takes Anthropic's cache marks, from its preset. Absent: it does not. */
+  takesCacheMarks?(settings: ProviderSettings): boolean
   /** Whether the vendor gives probabilities of tokens, from its preset or a setting. Absent: as its format says. */
   givesLogprobs?(settings: ProviderSettings): boolean
   /** What the vendor's usage leaves out, from its preset. Absent: nothing. */

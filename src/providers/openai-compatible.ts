@@ -57,6 +57,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     isUnsupported: (settings, operation) =>
       operation === 'responses.socket' && find(settings)?.responsesSocket === false,
     wantsReasoning: (settings) => find(settings)?.reasoningBack === true,
+    takesCacheMarks: (settings) => find(settings)?.cacheControl === true,
     givesLogprobs: (settings) => (settings.logprobs ?? find(settings)?.logprobs) === true,
     usageConvention: ({ settings }) => ({ reasoningBeside: find(settings)?.reasoningBeside === true }),
   }

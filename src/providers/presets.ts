@@ -11,6 +11,8 @@ export interface Preset {
   reasoningBeside: boolean
   /** Its models want their own `reasoning_content` of earlier turns back, which nobody signs. */
   reasoningBack: boolean
+  /** It takes `cache_control` as Anthropic does, for models that cache what is marked. */
+  cacheControl: boolean
   /** It documents `logprobs` and `top_logprobs` of chat completions, with answers of OpenAI's form. */
   logprobs: boolean
   /** It documents `POST /responses`. */
@@ -36,6 +38,7 @@ function vendor(name: string, title: string, baseUrl: string, more: Partial<Pres
   const unusual = {
     reasoningBeside: false,
     reasoningBack: false,
+    cacheControl: false,
     logprobs: false,
     responses: false,
     responsesSocket: false,
@@ -90,6 +93,7 @@ export const presets: readonly Preset[] = [
   vendor('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1'),
   vendor('nvidia-nim', 'NVIDIA NIM', 'https://integrate.api.nvidia.com/v1', { importNames: ['nvidia_nim', 'nvidia'] }),
   vendor('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', {
+    cacheControl: true,
     logprobs: true,
     responses: true,
     note: 'Sends comments while a model starts; answers 402 when credit runs out.',

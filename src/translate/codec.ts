@@ -63,6 +63,8 @@ export interface TranslationTarget {
   bedrock?: boolean
   /** Chat: the vendor's models want what they thought in earlier turns back, as `reasoning_content`. */
   reasoningContent?: boolean
+  /** Chat: the vendor takes Anthropic's cache marks for its models (`cache_control`). */
+  cacheControl?: boolean
 }
 
 /** Carries opaque reasoning through formats, as texts that only this gateway can read. */

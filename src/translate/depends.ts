@@ -22,7 +22,8 @@ const names = 'of files only: images, audio and video have no names there'
 const onBedrock = { messages: 'lost on Bedrock, where several models refuse it' }
 const shown = "lost at OpenAI's chat; others show thoughts unasked"
 
-const mark = { chat: servers, responses: servers, messages: marks }
+const markingServers = `${servers}, nor OpenRouter`
+const mark = { chat: markingServers, responses: servers, messages: marks }
 const schema = { messages: unenforced, generate: unenforced }
 
 /**

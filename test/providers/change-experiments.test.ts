@@ -96,6 +96,7 @@ describe('a new vendor', () => {
     unsupported: ['stream_options'],
     reasoningBeside: false,
     reasoningBack: false,
+    cacheControl: false,
     logprobs: true,
     responses: false,
     responsesSocket: false,

@@ -30,6 +30,36 @@ describe('what clients of other servers write in the form of chat', () => {
     expect(losses).toEqual(['messages[1].content[0].thinking'])
   })
 
+  it('OpenRouter takes the cache marks of Claude, each where it looks for it', () => {
+    const cache_control = { type: 'ephemeral' }
+    const marked = (text: string) => ({ type: 'text', text, cache_control })
+    const image = { type: 'image', source: { type: 'url', url: 'https://a/b.png' }, cache_control }
+    const body = {
+      ...{ model: 'm', max_tokens: 9, tools: [{ name: 'f', input_schema: { type: 'object' } }] },
+      system: [
+        { type: 'text', text: 'S' },
+        { ...marked('T'), cache_control: { ...cache_control, ttl: '1h' } },
+      ],
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'x' }, marked('y'), image] },
+        { role: 'assistant', content: [marked('z'), { type: 'tool_use', id: 'a', name: 'f', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r', cache_control }] },
+      ],
+    }
+    const target = { model: 'anthropic/claude-opus-4.7', compatible: true }
+    const { sent, losses } = request('messages', 'chat', body, { ...target, cacheControl: true })
+    expect(asArray(sent?.messages)).toMatchObject([
+      { content: [{ text: 'S' }, { text: 'T', cache_control: { ttl: '1h' } }] },
+      { content: [{ text: 'x' }, marked('y'), { type: 'image_url', cache_control }] },
+      { role: 'assistant', content: 'z', cache_control },
+      { role: 'tool', content: 'r', cache_control },
+    ])
+    expect(losses).toEqual([])
+    const elsewhere = request('messages', 'chat', body, target)
+    expect(JSON.stringify(elsewhere.sent)).not.toContain('cache_control')
+    expect(elsewhere.losses).toHaveLength(5)
+  })
+
   it("Claude Code's: a search for tools is told which it has found, not nothing", () => {
     const tools = ['search', 'look'].map((name) => ({ name, input_schema: { type: 'object' }, defer_loading: true }))
     const found = [{ type: 'tool_reference', tool_name: 'look' }]

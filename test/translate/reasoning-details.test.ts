@@ -115,6 +115,10 @@ it('puts the pieces of a text together, and keeps blocks apart that are signed',
     piece('ab', { signature: 's1' }),
     piece('c', { signature: 's2' }),
   ])
+  const claude = { format: 'anthropic-claude-v1' }
+  const cut = new ReasoningDetails()
+  cut.push([piece('a', { ...claude, signature: 's' }), piece('b', { ...claude, index: 1 })])
+  expect(JSON.parse(cut.opaque?.value ?? '')).toEqual([piece('a', { ...claude, signature: 's' })])
   const unsigned = new ReasoningDetails()
   unsigned.push([piece('a')])
   expect(unsigned.opaque).toBeNull()

@@ -205,6 +205,7 @@ export class CallTranslation {
         bedrock: kind.kind === 'bedrock',
         streamOptions: !kind.unsupported(row).includes('stream_options'),
         reasoningContent: kind.wantsReasoning?.(row.settings) === true,
+        cacheControl: kind.takesCacheMarks?.(row.settings) === true,
       },
     })
     if ('code' in written) return written

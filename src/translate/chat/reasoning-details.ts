@@ -31,8 +31,13 @@ export class ReasoningDetails {
   /** Null: nobody wants it back, or it is too long. */
   get opaque(): Opaque | null {
     if (!this.isSigned || this.#length > longest) return null
-    return { family: 'openrouter', form: 'details', value: JSON.stringify(this.#details) }
+    return { family: 'openrouter', form: 'details', value: JSON.stringify(this.#details.filter(isComplete)) }
   }
+}
+
+/** Claude refuses a block that it has not signed. */
+function isComplete({ type, format, signature }: Record<string, unknown>): boolean {
+  return type !== 'reasoning.text' || asText(format)?.startsWith('anthropic') !== true || asText(signature) !== null
 }
 
 const texts = new Set(['text', 'summary'])

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { TranslationTarget } from '../codec.ts'
-import type { CacheMark, MediaPart, TextPart, Tool } from '../conversation.ts'
+import type { MediaPart, TextPart, Tool } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
 import { fileNameFor } from '../file-name.ts'
@@ -13,6 +13,8 @@ import type { ModelFacts } from '../model-facts.ts'
 import { cacheMarkPath, failurePath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 import { detailsIn } from './reasoning-details.ts'
+
+type MarkedPart = Pick<TextPart, 'cacheMark' | 'path'>
 
 export interface TurnWriting {
   target: TranslationTarget
@@ -45,18 +47,35 @@ export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting
 
 /** A plain string unless a part needs a cache mark: servers other than OpenAI's may not accept lists of texts. */
 function writeTexts(texts: readonly TextPart[], writing: TurnWriting): string | JsonObject[] {
-  const { target, ledger } = writing
-  if (target.compatible) {
-    for (const text of texts) if (text.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, text.path))
-    return texts.map(({ text }) => text).join('\n\n')
+  const isMarked = texts.some(({ cacheMark }) => cacheMark !== undefined)
+  if (writing.target.compatible && !(isMarked && writing.target.cacheControl === true)) {
+    for (const text of texts) writeMark(text, writing)
+    return joinTexts(texts)
   }
   const [only] = texts
-  if (texts.length === 1 && only !== undefined && only.cacheMark === undefined) return only.text
-  return texts.map((part) => ({ type: 'text', text: part.text, ...writeMark(part.cacheMark) }))
+  if (texts.length === 1 && only !== undefined && !isMarked) return only.text
+  return texts.map((part) => ({ type: 'text', text: part.text, ...writeMark(part, writing) }))
 }
 
-function writeMark(mark: CacheMark | undefined): JsonObject {
+function joinTexts(texts: readonly TextPart[]): string {
+  return texts.map(({ text }) => text).join('\n\n')
+}
+
+/** A message of the assistant's, or a result: at OpenRouter both have one text, and the mark beside it. */
+function writeMarkedMessage(texts: readonly TextPart[], writing: TurnWriting): JsonObject {
+  if (!writing.target.compatible || writing.target.cacheControl !== true) return { content: writeTexts(texts, writing) }
+  const marked = texts.findLast(({ cacheMark }) => cacheMark !== undefined)
+  return { content: joinTexts(texts), ...(marked === undefined ? {} : writeMark(marked, writing)) }
+}
+
+function writeMark({ cacheMark: mark, path }: MarkedPart, { target, ledger }: TurnWriting): JsonObject {
   if (mark === undefined) return {}
+  if (target.cacheControl === true)
+    return { cache_control: { type: 'ephemeral', ...(mark === '1h' || mark === '12h' ? { ttl: '1h' } : {}) } }
+  if (target.compatible) {
+    ledger.lose(cacheMarkPath(ledger.from, path))
+    return {}
+  }
   return { prompt_cache_breakpoint: { mode: 'explicit', ttl: mark === '1h' || mark === '12h' ? '12h' : '30m' } }
 }
 
@@ -95,17 +114,16 @@ function writeResult(result: NamedResult, writing: TurnWriting): JsonObject {
     if (last === undefined) ledger.lose(cacheMarkPath(ledger.from, result.path))
     else marked[marked.length - 1] = { ...last, path: result.path, cacheMark: result.cacheMark }
   }
-  const content = marked.length > 0 ? writeTexts(marked, writing) : ''
-  return { role: 'tool', tool_call_id: callIdFor('chat', result.callId), content }
+  const message = marked.length > 0 ? writeMarkedMessage(marked, writing) : { content: '' }
+  return { role: 'tool', tool_call_id: callIdFor('chat', result.callId), ...message }
 }
 
 function writeContent(parts: readonly (TextPart | MediaPart)[], writing: TurnWriting): string | JsonObject[] | null {
   if (parts.length === 0) return null
   if (parts.every((part): part is TextPart => part.kind === 'text')) return writeTexts(parts, writing)
-  const { target, ledger } = writing
+  const { ledger } = writing
   return parts.flatMap((part) => {
-    const mark = target.compatible ? {} : writeMark(part.cacheMark)
-    if (target.compatible && part.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, part.path))
+    const mark = writeMark(part, writing)
     if (part.kind === 'text') return [{ type: 'text', text: part.text, ...mark }]
     const written = writeMedia(part, ledger)
     return written === null ? [] : [{ ...written, ...mark }]
@@ -177,7 +195,7 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
   return [
     {
       role: 'assistant',
-      content: texts.length === 0 ? null : writeTexts(texts, writing),
+      ...(texts.length === 0 ? { content: null } : writeMarkedMessage(texts, writing)),
       ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join('\n') }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(refusal === '' ? {} : { refusal }),

@@ -110,5 +110,6 @@ function targetOf({ provider, upstreamModel: model }: Candidate, kinds: readonly
     bedrock: kind?.kind === 'bedrock',
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
     reasoningContent: kind?.wantsReasoning?.(provider.settings) === true,
+    cacheControl: kind?.takesCacheMarks?.(provider.settings) === true,
   }
 }
