@@ -19,6 +19,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
   UNEXPECTED_TOOL_CALL: 'broken',
   TOO_MANY_TOOL_CALLS: 'broken',
   MALFORMED_RESPONSE: 'broken',
+  MISSING_THOUGHT_SIGNATURE: 'broken',
   CONTINUATION: 'paused',
 }
 

@@ -77,6 +77,7 @@ describe('answers', () => {
       'MALFORMED_FUNCTION_CALL',
       'UNEXPECTED_TOOL_CALL',
       'TOO_MANY_TOOL_CALLS',
+      'MISSING_THOUGHT_SIGNATURE',
       'MALFORMED_RESPONSE',
     ]) {
       const written = toClient('chat', [chunk(calls), chunk([], { finishReason })])
