@@ -35,9 +35,8 @@ export class Ledger {
     }
   }
 
-  /** Something that the client wrote does not reach the provider, or not unchanged. '': the client did not write it. */
+  /** Something that the client wrote does not reach the provider, or not unchanged. */
   lose(path: string): void {
-    if (path === '') return
     const written = ownValue(this.#namesWritten, path) ?? path
     this.#losses.add(written)
     if (this.strict && !this.#accepted.has(path))

@@ -30,7 +30,7 @@ function attach(turn: ConversationTurn, found: ReadonlyMap<string, TurnReasoning
     for (const thought of kept?.before ?? []) {
       const { text, opaque } = thought
       const place = thought.first ? first : rest
-      place.push({ kind: 'reasoning', path: '', text, opaque })
+      place.push({ kind: 'reasoning', path: part.path, text, opaque })
     }
     rest.push(part.kind === 'call' ? signed(part, kept) : part)
   }

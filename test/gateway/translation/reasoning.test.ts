@@ -144,7 +144,7 @@ describe('what was kept', () => {
   it('goes back to where it was: before the text, or before its call', () => {
     const [turn] = attachReasoning(said(text, called('a'), called('b')), found).turns
     expect(turn?.parts.map(({ kind }) => kind)).toEqual(['reasoning', 'text', 'call', 'reasoning', 'call'])
-    expect(turn?.parts[0]).toMatchObject({ text: 'hm', opaque: signed })
+    expect(turn?.parts[0]).toMatchObject({ text: 'hm', opaque: signed, path: 'messages[1].tool_calls[0]' })
     expect(turn?.parts[4]).toMatchObject({ id: 'b', opaque: thought })
   })
 
