@@ -24,6 +24,24 @@ describe('streams', () => {
     expect(whole.content[0].input).toEqual({ input })
   })
 
+  it('vscode 307618, opencode 31259: white space alone is no block, which Claude would refuse in the history', async () => {
+    const end = [callChunk(0, '{}', { id: 'a', name: 'f' }), chatChunk({}, 'tool_calls')]
+    expect(blocksOf(toMessages([chatChunk({ content: '\n' }), chatChunk({ content: '\n' }), ...end]))).toEqual([
+      'tool_use',
+    ])
+    const spoken = toMessages([
+      chatChunk({ content: '\n' }),
+      chatChunk({ content: ' ' }),
+      chatChunk({ content: 'So' }),
+      ...end,
+    ])
+    expect((await readMessagesWithSdk(spoken)).text).toBe('\n So')
+    const message = { role: 'assistant', content: '\n\n', tool_calls: calls('a') }
+    const body = { choices: [{ finish_reason: 'tool_calls', message }] }
+    const whole = JSON.parse(String(translateReply('messages', 'chat', JSON.stringify(body), writeContext())))
+    expect(whole.content).toEqual([expect.objectContaining({ type: 'tool_use' })])
+  })
+
   it('headroom PR 2890: a block that has ended gets no delta', async () => {
     const stream = toMessages([
       callChunk(0, '{"a":', { id: 'a', name: 'f' }),

@@ -33,7 +33,8 @@ export async function resolveKept(call: Call, names: readonly ObjectName[]): Pro
   if (found.size === 0) return null
   const { endpoint, object } = call.match
   const named = object === null ? undefined : found.get(object)
-  const before = named === undefined ? await findBefore(call, store, found, reading) : await findAll(call, store, named, reading)
+  const before =
+    named === undefined ? await findBefore(call, store, found, reading) : await findAll(call, store, named, reading)
   if (before === null) return null
   if ('code' in before) return refuse(call, before)
   if (named !== undefined) return (await answerKept(call, named, before, store)) ? 'answered' : null

@@ -42,12 +42,13 @@ function writeBlock(
   switch (part.kind) {
     case 'text': {
       const citations = part.citations?.map(writeCitation) ?? null
-      const text = part.text === '' ? [] : [{ type: 'text', text: part.text, citations }]
+      // Anthropic refuses a block of white space in the history.
+      const text = part.text.trim() === '' ? [] : [{ type: 'text', text: part.text, citations }]
       // A signature may come with an empty text.
       return [...text, ...writeSigned(part.opaque, null, context.carriers)]
     }
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }]
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text, citations: null }]
     case 'reasoning':
       return writeThinking(part.text, part.opaque, context.carriers)
     case 'call': {

@@ -32,6 +32,8 @@ export class MessagesStreamWriter implements ReplyWriter {
   #start = { id: '', model: '' }
   #begun = false
   #open: OpenBlock | null = null
+  /** White space with which a text begins. A block of nothing else is not written: Anthropic refuses it in the history. */
+  #blank = { part: -1, text: '' }
   #blocks = 0
   #calls = 0
   #refusal: string | null = null
@@ -111,10 +113,14 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #writeText(part: number, text: string): string {
     if (text === '') return ''
-    const opened = this.#isOpen(part, 'text')
-      ? ''
-      : this.#openBlock(part, 'text', { type: 'text', text: '', citations: null })
-    return opened + this.#delta({ type: 'text_delta', text })
+    if (this.#isOpen(part, 'text')) return this.#delta({ type: 'text_delta', text })
+    const whole = (this.#blank.part === part ? this.#blank.text : '') + text
+    if (text.trim() === '') {
+      this.#blank = { part, text: whole }
+      return ''
+    }
+    const opened = this.#openBlock(part, 'text', { type: 'text', text: '', citations: null })
+    return opened + this.#delta({ type: 'text_delta', text: whole })
   }
 
   #writeThinking(part: number, text: string): string {
