@@ -3,16 +3,6 @@ import { maskGatewayKeys } from './gateway-key.ts'
 /** The one table of coded errors (product.md section 4). Lanes only render it in their own wire shape. */
 export type ErrorOrigin = 'client' | 'policy' | 'gateway' | 'provider' | 'network'
 
-/** Statuses of a provider that say it failed, and not what it was asked (contract.md rule 3). */
-const failingStatuses = [408, 425, 429]
-
-/** Whether a request failed for a reason that operators can do something about: neither its client's own mistake nor a policy. */
-export function isFailure(error: { code: string; origin: ErrorOrigin } | null, status: number | null): boolean {
-  if (error === null || error.origin === 'client' || error.origin === 'policy') return false
-  // What a provider refuses with any other status is wrong with the request.
-  return error.code !== 'provider_error' || status === null || status >= 500 || failingStatuses.includes(status)
-}
-
 interface ErrorRow {
   status: number
   origin: ErrorOrigin

@@ -61,7 +61,7 @@ export interface SecondTally {
   second: number
   requests: number
   errors: number
-  /** Errors that are no client's own: `isFailure`. */
+  /** Those for a reason that operators can do something about. */
   failures: number
   /** null: nothing of it has a price. */
   usd: number | null

@@ -1,4 +1,3 @@
-import { isFailure } from '../../core/errors.ts'
 import { latencyStep, type SecondTally } from '../../core/traffic-tally.ts'
 import { RecordClock } from '../records/record-clock.ts'
 import type { RecordHead } from '../records/record-head.ts'
@@ -14,7 +13,8 @@ export class SecondTallier {
   readonly #clock = new RecordClock()
   readonly #seconds = new Map<number, Second>()
 
-  add({ time, duration_ms, error, status, cost, shadow_of }: RecordHead): void {
+  add(head: RecordHead): void {
+    const { time, duration_ms, error, status, cost, shadow_of } = head
     const second = Math.floor((this.#clock.read(time) + (duration_ms ?? 0)) / 1000)
     const found = this.#seconds.get(second) ?? this.#begin(second)
     if (cost !== null) found.usd = (found.usd ?? 0) + cost.usd
@@ -22,7 +22,7 @@ export class SecondTallier {
     if (shadow_of !== null) return
     found.requests++
     if (error !== null || (status ?? 0) >= 400) found.errors++
-    if (isFailure(error, status)) found.failures++
+    if (isFailure(head)) found.failures++
     if (duration_ms === null) return
     const step = latencyStep(duration_ms)
     found.latencies.set(step, (found.latencies.get(step) ?? 0) + 1)
@@ -39,4 +39,14 @@ export class SecondTallier {
     this.#seconds.set(second, begun)
     return begun
   }
+}
+
+/** Statuses of a provider that say it failed, and not what it was asked (contract.md rule 3). */
+const failingStatuses = [408, 425, 429]
+
+/** Whether a request failed for a reason that operators can do something about: neither its client's own mistake nor a policy. */
+function isFailure({ error, status }: Pick<RecordHead, 'error' | 'status'>): boolean {
+  if (error === null || error.origin === 'client' || error.origin === 'policy') return false
+  // What a provider refuses with any other status is wrong with the request.
+  return error.code !== 'provider_error' || status === null || status >= 500 || failingStatuses.includes(status)
 }
