@@ -1,10 +1,7 @@
 import { fstatSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { type BookedAmount, entryHeaderBytes, type JournalEntry } from '../../core/journal-format.ts'
-import { readTime } from '../records/record-head.ts'
-import { isBatchHeldEntry, isBatchUsageEntry } from './batch-usage-entry.ts'
-import { bodyEntryId, isBodyEntry } from './body-entry.ts'
-import { isObjectsEntry } from './objects-entry.ts'
+import { isEntry } from './entry-form.ts'
 
 /** An entry where it stands. Its bytes are good until the next batch is read. */
 export interface FoundEntry {
@@ -128,8 +125,8 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry {
   const counted = recogniseCounted(place, head)
   if (counted !== null) return counted
   const rest = { ...place, plain: false, record: null }
-  const body = bodyEntryId(head)
-  if (body !== null && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...rest }
+  const body = bodyHead.exec(head)?.[1]
+  if (body !== undefined && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...rest }
   const entry = parseEntry(place)
   if (entry === null) return { kind: 'unknown', id: '', ...rest }
   return { kind: entry.kind, id: idOf(entry), ...rest }
@@ -179,6 +176,8 @@ function idOf(entry: JournalEntry): string {
   return entry.kind === 'admitted' || entry.kind === 'settled' ? entry.record.id : entry.id
 }
 
+/** Of an entry that the gateway wrote: the body is large, and parsed only where it is stored. */
+const bodyHead = /^\{"kind":"body","id":"([\w-]+)"/
 const closingBrace = 0x7d
 const idForm = /^([\w-]+)"/
 
@@ -200,32 +199,4 @@ export function parseEntry({ window, begin, end }: Pick<FoundEntry, 'window' | '
   } catch {
     return null
   }
-}
-
-function isEntry(entry: unknown): entry is JournalEntry {
-  if (typeof entry !== 'object' || entry === null || !('kind' in entry)) return false
-  if (entry.kind === 'repeated') {
-    return (
-      'id' in entry &&
-      typeof entry.id === 'string' &&
-      'count' in entry &&
-      typeof entry.count === 'number' &&
-      'lastTime' in entry &&
-      readTime(entry.lastTime) !== null
-    )
-  }
-  if (entry.kind === 'objects') return isObjectsEntry(entry)
-  if (entry.kind === 'body') return isBodyEntry(entry)
-  if (entry.kind === 'batch-held') return isBatchHeldEntry(entry)
-  if (entry.kind === 'held')
-    return 'id' in entry && typeof entry.id === 'string' && 'hold' in entry && Array.isArray(entry.hold)
-  if (entry.kind === 'batch-usage') return isBatchUsageEntry(entry)
-  if (entry.kind === 'reasoning') {
-    const texts = ['requestId', 'name', 'sealed'].every((name) => typeof Reflect.get(entry, name) === 'string')
-    return texts && Number.isSafeInteger(Reflect.get(entry, 'expiresAt'))
-  }
-  if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
-  if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
-  const { record } = entry
-  return 'id' in record && typeof record.id === 'string' && 'time' in record && readTime(record.time) !== null
 }

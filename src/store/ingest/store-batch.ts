@@ -1,5 +1,5 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import type { BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
+import type { BatchHeldEntry, BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
@@ -58,14 +58,8 @@ export function storeBatch(
   const lastUsed = new Map<string, string>()
   hot.spend.begin()
   for (const entry of foldEntries(entries)) {
-    if (entry.kind === 'repeated') addRepeat(hot, entry)
-    else if (entry.kind === 'objects') storeObjects(hot, entry)
-    else if (entry.kind === 'body') storeBody(hot, entry)
-    else if (entry.kind === 'batch-held') storeBatchHeld(hot, entry, stored)
-    else if (entry.kind === 'held') storeHeld(hot, entry)
-    else if (entry.kind === 'reasoning') storeReasoning(hot, entry)
-    else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
-    else storeRecord(hot, entry, place.owner, lastUsed, stored)
+    if (isOfRecord(entry)) storeRecord(hot, entry, place.owner, lastUsed, stored)
+    else storeOther(hot, entry, place.owner, stored)
   }
   hot.spend.flush()
   for (const [key, time] of lastUsed) hot.touchKey(key, time)
@@ -94,16 +88,22 @@ export function storeEach(
   return stored
 }
 
+type RecordEntry = FoundEntry & { kind: 'admitted' | 'settled' }
+
+function isOfRecord(entry: FoundEntry): entry is RecordEntry {
+  return entry.kind === 'admitted' || entry.kind === 'settled'
+}
+
 function storeRecord(
   hot: HotStatements,
-  entry: FoundEntry,
+  entry: RecordEntry,
   owner: string,
   lastUsed: Map<string, string>,
   stored: Stored,
 ): void {
   const text = recordText(entry)
-  const head = entry.kind === 'admitted' || entry.kind === 'settled' ? readHead(text, entry.kind) : null
-  if (head === null) throw new Error('this journal entry cannot be read')
+  const head = readHead(text, entry.kind)
+  if (head === null) throw new Error(unreadable)
   if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
   const change = hot.writeRecord(head, owner, text)
   if (change === null) return
@@ -113,33 +113,50 @@ function storeRecord(
   if (!entry.plain) hot.spend.store(readCounted(entry), change)
 }
 
+const unreadable = 'this journal entry cannot be read'
+
 /** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */
 function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
   const records = new Map<string, FoundEntry>()
-  const others: FoundEntry[] = []
-  for (const entry of entries) {
+  for (const entry of entries)
     if (entry.kind === 'settled' || (entry.kind === 'admitted' && !records.has(entry.id))) records.set(entry.id, entry)
-    else if (entry.kind !== 'admitted') others.push(entry)
+  return [...records.values(), ...entries.filter((entry) => !isOfRecord(entry))]
+}
+
+/** After the records of the batch. */
+function storeOther(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
+  const { outbox } = hot
+  const entry = parseEntry(found)
+  switch (entry?.kind) {
+    case 'repeated':
+      return hot.addRepeat(entry.id, entry.count, readTime(entry.lastTime) ?? entry.lastTime)
+    case 'objects':
+      hot.objects.store(entry)
+      if (outbox !== null) for (const change of sharedChanges(entry)) outbox.change(change)
+      return
+    case 'held':
+      // A request that has settled holds nothing more.
+      return hot.spend.raise(entry)
+    case 'body': {
+      const bytes = hot.bodies.store(entry)
+      if (bytes !== null) outbox?.body({ id: entry.id, part: entry.part, bytes })
+      return
+    }
+    case 'reasoning': {
+      hot.reasoning.store(entry)
+      const { kind, name, expiresAt, sealed } = entry
+      return outbox?.change({ kind, name, expiresAt, sealed })
+    }
+    case 'batch-held':
+      return storeBatchHeld(hot, entry, stored)
+    case 'batch-usage':
+      return storeBatchUsage(hot, entry, owner, stored)
+    default:
+      throw new Error(unreadable)
   }
-  return [...records.values(), ...others]
 }
 
-function storeObjects(hot: HotStatements, found: FoundEntry): void {
-  const entry = parseEntry(found)
-  if (entry?.kind !== 'objects') return
-  hot.objects.store(entry)
-  if (hot.outbox !== null) for (const change of sharedChanges(entry)) hot.outbox.change(change)
-}
-
-/** After the records of the batch: one that has settled holds nothing more. */
-function storeHeld(hot: HotStatements, found: FoundEntry): void {
-  const entry = parseEntry(found)
-  if (entry?.kind === 'held') hot.spend.raise(entry)
-}
-
-function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
-  const entry = parseEntry(found)
-  if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal cannot be read")
+function storeBatchUsage(hot: HotStatements, entry: BatchUsageEntry, owner: string, stored: Stored): void {
   const { batchId, time, counters = [] } = entry
   const place = { ...entry.owner, batchId }
   if (entry.unread === true) return hot.holds.end(place, time)
@@ -184,9 +201,7 @@ export function sumOf(records: readonly RequestRecord[]): BatchActual {
 const nanoPerUsd = 1e9
 
 /** From the end of the request that made it: should that one never settle, its hold is the batch's all the same. */
-function storeBatchHeld(hot: HotStatements, found: FoundEntry, stored: Stored): void {
-  const entry = parseEntry(found)
-  if (entry?.kind !== 'batch-held') throw new Error('what this batch holds in the journal cannot be read')
+function storeBatchHeld(hot: HotStatements, entry: BatchHeldEntry, stored: Stored): void {
   hot.spend.drop(entry.requestId)
   if (hot.holds.open(entry)) {
     if (isClaimable(entry.batchId)) hot.outbox?.change(toSharedHold(entry))
@@ -195,25 +210,4 @@ function storeBatchHeld(hot: HotStatements, found: FoundEntry, stored: Stored): 
   // Another thread's journal told of its end first.
   const released = entry.hold.map(([counter, period, held]) => ({ counter, period, held, actual: 0 }))
   stored.settledHolds.push(...released)
-}
-
-function storeBody(hot: HotStatements, found: FoundEntry): void {
-  const entry = parseEntry(found)
-  if (entry?.kind !== 'body') throw new Error('this body in the journal cannot be read')
-  const bytes = hot.bodies.store(entry)
-  if (bytes !== null) hot.outbox?.body({ id: entry.id, part: entry.part, bytes })
-}
-
-function storeReasoning(hot: HotStatements, found: FoundEntry): void {
-  const entry = parseEntry(found)
-  if (entry?.kind !== 'reasoning') return
-  hot.reasoning.store(entry)
-  const { name, expiresAt, sealed } = entry
-  hot.outbox?.change({ kind: 'reasoning', name, expiresAt, sealed })
-}
-
-function addRepeat(hot: HotStatements, found: FoundEntry): void {
-  const entry = parseEntry(found)
-  const time = entry?.kind === 'repeated' ? readTime(entry.lastTime) : null
-  if (entry?.kind === 'repeated' && time !== null) hot.addRepeat(entry.id, entry.count, time)
 }
