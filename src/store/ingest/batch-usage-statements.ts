@@ -4,13 +4,12 @@ import type { BackgroundWork, BatchHeldEntry, BatchSum, BatchUsageEntry } from '
 import { roundUsd } from '../../core/money.ts'
 import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
+import { tokenColumns } from '../records/record-columns.ts'
 import type { MakerAmounts } from '../replica/usage-claim.ts'
 
 type UsageValues = (string | null)[]
 type UsageNames = { project: string | null; environment: string | null; key: string | null }
 const noNames: UsageNames = { project: null, environment: null, key: null }
-
-const amounts = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 
 /** What makes records of what a batch's results, or the end of other work, say was used: once. */
 export class BatchUsageStatements {
@@ -28,7 +27,7 @@ export class BatchUsageStatements {
       `select project_id, environment_id, key_id from objects
        where id = ? and provider_id = ? and credential_id = ? and type = ?`,
     )
-    this.#maker = sqlite.prepare(`select state, usd, ${amounts.join(', ')} from records where id = ?`)
+    this.#maker = sqlite.prepare(`select state, usd, ${tokenColumns.join(', ')} from records where id = ?`)
     this.#names = sqlite.prepare(
       `select (select name from projects where id = ?) as project,
        (select name from environments where id = ?) as environment, (select name from keys where id = ?) as key`,
@@ -99,7 +98,7 @@ export class BatchUsageStatements {
 }
 
 function subtract(tokens: TokenUsage, counted: MakerAmounts): TokenUsage {
-  const left = amounts.map((name) => [name, Math.max(0, tokens[name] - (counted[name] ?? 0))])
+  const left = tokenColumns.map((name) => [name, Math.max(0, tokens[name] - (counted[name] ?? 0))])
   return { ...tokens, ...Object.fromEntries(left) }
 }
 
@@ -108,7 +107,7 @@ function subtractCost(cost: Cost | null, counted: number | null): Cost | null {
 }
 
 function isSome(tokens: TokenUsage): boolean {
-  return amounts.some((name) => tokens[name] > 0)
+  return tokenColumns.some((name) => tokens[name] > 0)
 }
 
 const operations: Readonly<Record<BackgroundWork, string>> = {

@@ -16,7 +16,7 @@ export class SecondTallier {
   add(head: RecordHead): void {
     const { time, duration_ms, error, status, cost, shadow_of } = head
     const second = Math.floor((this.#clock.read(time) + (duration_ms ?? 0)) / 1000)
-    const found = this.#seconds.get(second) ?? this.#begin(second)
+    const found = this.#seconds.getOrInsertComputed(second, begin)
     if (cost !== null) found.usd = (found.usd ?? 0) + cost.usd
     // A copy for a shadow target is no request of anybody's.
     if (shadow_of !== null) return
@@ -33,12 +33,10 @@ export class SecondTallier {
     this.#seconds.clear()
     return taken
   }
+}
 
-  #begin(second: number): Second {
-    const begun = { second, requests: 0, errors: 0, failures: 0, usd: null, latencies: new Map<number, number>() }
-    this.#seconds.set(second, begun)
-    return begun
-  }
+const begin = (second: number): Second => {
+  return { second, requests: 0, errors: 0, failures: 0, usd: null, latencies: new Map() }
 }
 
 /** Statuses of a provider that say it failed, and not what it was asked (contract.md rule 3). */

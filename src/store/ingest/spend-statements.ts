@@ -40,9 +40,7 @@ export class SpendStatements {
     if (change === 'replaced') this.#close.get(entry.id)
     for (const [counter, period, amount] of entry.booked.filter(isBooked)) {
       const key = `${period} ${counter}`
-      const sum = this.#sums.get(key)
-      if (sum === undefined) this.#sums.set(key, [counter, period, amount])
-      else sum[2] += amount
+      this.#sums.getOrInsert(key, [counter, period, 0])[2] += amount
     }
   }
 

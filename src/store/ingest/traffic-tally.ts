@@ -6,6 +6,7 @@ import {
   type ServedTally,
   type TrafficTally,
 } from '../../core/traffic-tally.ts'
+import { tokenColumns } from '../records/record-columns.ts'
 import type { RecordHead } from '../records/record-head.ts'
 import { SecondTallier } from './second-tallier.ts'
 
@@ -64,19 +65,13 @@ export class TrafficTallier {
     const served = upstream_model ?? model
     // The model is the client's own text, and so the last: no other part holds a line break.
     const name = `${lane}\n${group}\n${provider ?? ''}\n${served ?? ''}`
-    let found = this.#served.get(name)
-    if (found === undefined) {
-      const none = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 }
-      found = { lane, status: group, provider, model: served, count: 0, tokens: none }
-      this.#served.set(name, found)
-    }
+    const found = this.#served.getOrInsertComputed(name, () => {
+      const tokens = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 }
+      return { lane, status: group, provider, model: served, count: 0, tokens }
+    })
     if (shadow_of === null) found.count++
     if (tokens === null) return
-    found.tokens.input += tokens.input ?? 0
-    found.tokens.output += tokens.output ?? 0
-    found.tokens.cache_read += tokens.cache_read ?? 0
-    found.tokens.cache_write += tokens.cache_write ?? 0
-    found.tokens.reasoning += tokens.reasoning ?? 0
+    for (const column of tokenColumns) found.tokens[column] += tokens[column] ?? 0
   }
 
   #addAttempts({ figures, provider, upstream_model }: RecordHead): void {
@@ -86,15 +81,11 @@ export class TrafficTallier {
 
   #addAttempt(provider: string, model: string, outcome: AttemptTally['outcome']): void {
     const name = `${outcome}\n${provider}\n${model}`
-    const found = this.#attempts.get(name)
-    if (found === undefined) this.#attempts.set(name, { provider, model, outcome, count: 1 })
-    else found.count++
+    this.#attempts.getOrInsert(name, { provider, model, outcome, count: 0 }).count++
   }
 
   #addError({ code, origin }: NonNullable<RecordHead['error']>): void {
-    const found = this.#errors.get(`${code} ${origin}`)
-    if (found === undefined) this.#errors.set(`${code} ${origin}`, { code, origin, count: 1 })
-    else found.count++
+    this.#errors.getOrInsert(`${code} ${origin}`, { code, origin, count: 0 }).count++
   }
 
   #observe(
@@ -103,13 +94,10 @@ export class TrafficTallier {
     record: RecordHead,
     milliseconds: number,
   ): void {
-    let found = durations.get(lane)
-    if (found === undefined) {
+    const { tally, last } = durations.getOrInsertComputed(lane, () => {
       const counts = new Array<number>(durationBounds.length + 1).fill(0)
-      found = { tally: { lane, counts, sum: 0, exemplars: [] }, last: new Map() }
-      durations.set(lane, found)
-    }
-    const { tally, last } = found
+      return { tally: { lane, counts, sum: 0, exemplars: [] }, last: new Map() }
+    })
     const value = milliseconds / 1000
     let bucket = 0
     while (bucket < durationBounds.length && value > (durationBounds[bucket] ?? 0)) bucket++

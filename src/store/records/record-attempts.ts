@@ -10,9 +10,7 @@ export async function recordAttempts(source: RecordSource, filter: RecordFilter)
     for (const row of rows) {
       const plain = { provider: labels.get(row.label)?.provider ?? null, model: '' }
       for (const figure of attemptsOf(row, plain)) {
-        const group = groups.get(figure.provider) ?? new AttemptAdder()
-        groups.set(figure.provider, group)
-        group.add(figure)
+        groups.getOrInsertComputed(figure.provider, () => new AttemptAdder()).add(figure)
       }
     }
   return [...groups].map(([provider, adder]) => ({ provider, ...adder.finish() }))
@@ -27,19 +25,19 @@ export function attemptsOf(row: ScannedRow, plain: { provider: string | null; mo
 }
 
 export class AttemptAdder {
-  readonly #counts: AttemptCounts = { tried: 0, failed: 0, fell_back: 0 }
-  readonly #durations = new DurationCounts()
+  readonly counts: AttemptCounts = { tried: 0, failed: 0, fell_back: 0 }
+  readonly durations = new DurationCounts()
   readonly #firstBytes = new DurationCounts()
 
   add({ outcome, duration, firstByte }: AttemptFigure): void {
-    countAttempt(this.#counts, outcome)
-    if (duration !== null) this.#durations.add(duration)
+    countAttempt(this.counts, outcome)
+    if (duration !== null) this.durations.add(duration)
     if (firstByte !== null) this.#firstBytes.add(firstByte)
   }
 
   finish(): AttemptSums {
-    const [duration95] = this.#durations.percentiles([0.95])
-    const [firstByte50] = this.#firstBytes.percentiles([0.5])
-    return { ...this.#counts, duration_p95_ms: duration95, first_byte_p50_ms: firstByte50 }
+    const [duration_p95_ms] = this.durations.percentiles([0.95])
+    const [first_byte_p50_ms] = this.#firstBytes.percentiles([0.5])
+    return { ...this.counts, duration_p95_ms, first_byte_p50_ms }
   }
 }

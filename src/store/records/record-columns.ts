@@ -1,5 +1,14 @@
 type Figure = number | null
 
+export const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
+
+/** What sums and statistics are made of. */
+export const countedColumns = [
+  ...(['time', 'state', 'label', 'status', 'error_code'] as const),
+  ...tokenColumns,
+  ...(['usd', 'duration_ms', 'first_byte_ms'] as const),
+] as const
+
 /** A row of records in the order of `storedColumns`: as an array, which is made faster than an object. */
 export type StoredRecord = [
   ...[id: string, boot: string, state: string, time: string, label: number, status: Figure, errorCode: string | null],
@@ -9,8 +18,8 @@ export type StoredRecord = [
 
 export const storedColumns = [
   ...(['id', 'boot', 'state', 'time', 'label', 'status', 'error_code'] as const),
-  ...(['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'usd'] as const),
-  ...(['duration_ms', 'record_json', 'first_byte_ms', 'attempts_json'] as const),
+  ...tokenColumns,
+  ...(['usd', 'duration_ms', 'record_json', 'first_byte_ms', 'attempts_json'] as const),
 ] as const
 
 export const insertRecord = `insert into records (${storedColumns.join(', ')})

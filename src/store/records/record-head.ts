@@ -98,27 +98,13 @@ function parse(text: string): FoundHead | null {
   }
 }
 
-function isWhole(head: NonNullable<ReturnType<typeof parse>>): boolean {
-  return (
-    head.streamed !== undefined &&
-    head.id !== undefined &&
-    head.time !== undefined &&
-    head.state !== undefined &&
-    head.lane !== undefined &&
-    head.project !== undefined &&
-    head.environment !== undefined &&
-    head.key !== undefined &&
-    head.model !== undefined &&
-    head.provider !== undefined &&
-    head.upstream_model !== undefined &&
-    head.status !== undefined &&
-    head.error !== undefined &&
-    head.tokens !== undefined &&
-    head.cost !== undefined &&
-    head.shadow_of !== undefined &&
-    head.duration_ms !== undefined &&
-    head.first_byte_ms !== undefined
-  )
+const headFields = [
+  ...(['streamed', 'id', 'time', 'state', 'lane', 'project', 'environment', 'key', 'model', 'provider'] as const),
+  ...(['upstream_model', 'status', 'error', 'tokens', 'cost', 'shadow_of', 'duration_ms', 'first_byte_ms'] as const),
+] as const
+
+function isWhole(head: FoundHead): boolean {
+  return headFields.every((name) => head[name] !== undefined)
 }
 
 /** As RFC 3339 with milliseconds, so that times sort as text. */

@@ -79,8 +79,7 @@ async function countGroups(
   for await (const { rows, labels } of source.totals(filter, scan))
     for (const row of rows)
       for (const { id, ...name } of groupsOf(row, labels.get(row.label), by)) {
-        const group = groups.get(id) ?? { ...name, count: 0, label: row.label }
-        groups.set(id, group)
+        const group = groups.getOrInsertComputed(id, () => ({ ...name, count: 0, label: row.label }))
         if (!isShadow(labels, row)) group.count += countOf(row)
         if (row.label > group.label) Object.assign(group, { ...name, label: row.label })
       }

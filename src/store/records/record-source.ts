@@ -1,24 +1,10 @@
 import type { RecordFilter, StatsBy } from '../api.ts'
 import type { RecordLabelsRow, RecordRow } from '../schema.ts'
+import { countedColumns } from './record-columns.ts'
 import type { SumSpan } from './record-sum-keys.ts'
 import type { RecordSumRow } from './sum-rows.ts'
 
-export const scannedColumns = [
-  'time',
-  'state',
-  'label',
-  'status',
-  'error_code',
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'reasoning',
-  'usd',
-  'duration_ms',
-  'first_byte_ms',
-  'attempts_json',
-] as const satisfies (keyof RecordRow)[]
+export const scannedColumns = [...countedColumns, 'attempts_json'] as const satisfies (keyof RecordRow)[]
 
 interface NodeName {
   /** Which node answered; only where records of several are read. */

@@ -81,8 +81,8 @@ function findGroups(
     const id = found.map((one) => one.id).join('\n')
     const names = found.map(({ name }) => name)
     const wholes = ways.includes('key') ? found.map(({ name, whole }) => whole ?? name) : names
-    const group = groups.get(id) ?? { id, names, wholes, label: row.label, adder: new RecordAdder() }
-    groups.set(id, group)
+    const begin = () => ({ id, names, wholes, label: row.label, adder: new RecordAdder() })
+    const group = groups.getOrInsertComputed(id, begin)
     if (row.label > group.label) Object.assign(group, { names, wholes, label: row.label })
     return group
   })

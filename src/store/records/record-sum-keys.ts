@@ -1,4 +1,5 @@
 import { roundUsd } from '../../core/money.ts'
+import { tokenColumns } from './record-columns.ts'
 import type { RecordSumRow } from './sum-rows.ts'
 
 export type SumSpan = 'hour' | 'day' | 'week'
@@ -10,16 +11,7 @@ export type SumKey = [span: SumSpan, start: string, label: number, state: string
 export const sumKey = ['span', 'start', 'label', 'state', 'status', 'error_code']
 export const isSumKey = sumKey.map((name) => `${name} = ?`).join(' and ')
 
-export const sumAmounts = [
-  'requests',
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'reasoning',
-  'usd_nano',
-  'priced',
-] as const satisfies (keyof RecordSumRow)[]
+export const sumAmounts = ['requests', ...tokenColumns, 'usd_nano', 'priced'] as const satisfies (keyof RecordSumRow)[]
 export type SumAmounts = Pick<RecordSumRow, (typeof sumAmounts)[number]>
 
 const dayLength = '2026-01-02'.length

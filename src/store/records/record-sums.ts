@@ -3,10 +3,9 @@ import type { RecordSums } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { DurationCounts } from './duration-counts.ts'
 import { addLatencies } from './latency-blob.ts'
+import { tokenColumns } from './record-columns.ts'
 import { type CountedRow, countOf, isError, spentNano } from './record-groups.ts'
 import type { SumRow } from './record-source.ts'
-
-const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 
 /** Adds records and sums of records up. */
 export class RecordAdder {
@@ -37,17 +36,10 @@ export class RecordAdder {
 
   finish(): RecordSums {
     const { nano, ...sums } = this.#sums
-    const [duration50, duration95, duration99] = this.#durations.percentiles([0.5, 0.95, 0.99])
-    const [firstByte50, firstByte95] = this.#firstBytes.percentiles([0.5, 0.95])
-    return {
-      ...sums,
-      usd: nano === null ? null : usdOfNano(BigInt(nano)),
-      duration_p50_ms: duration50,
-      duration_p95_ms: duration95,
-      duration_p99_ms: duration99,
-      first_byte_p50_ms: firstByte50,
-      first_byte_p95_ms: firstByte95,
-    }
+    const usd = nano === null ? null : usdOfNano(BigInt(nano))
+    const [duration_p50_ms, duration_p95_ms, duration_p99_ms] = this.#durations.percentiles([0.5, 0.95, 0.99])
+    const [first_byte_p50_ms, first_byte_p95_ms] = this.#firstBytes.percentiles([0.5, 0.95])
+    return { ...sums, usd, duration_p50_ms, duration_p95_ms, duration_p99_ms, first_byte_p50_ms, first_byte_p95_ms }
   }
 
   #addSpent(row: CountedRow): void {

@@ -17,7 +17,6 @@ export interface RecordTables {
     series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
     /** Attempts step by step, of whatever requests. `limit` and `before` do not apply. */
     attemptSeries(filter: RecordFilter, question: AttemptQuestion): AttemptSeries
-    /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
     /** Attempts by provider. `limit` and `before` do not apply. */
     attempts(filter: RecordFilter): ProviderAttempts[]
     /** Where attempts were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */

@@ -16,14 +16,10 @@ export async function recordTargets(
       if (environment !== null && notIn.includes(environment)) continue
       const model = provider === null ? '' : (readHead(row.record_json ?? '', 'settled')?.upstream_model ?? '')
       for (const figure of attemptsOf(row, { provider, model })) {
-        const id = JSON.stringify([figure.provider, figure.model])
-        const group = groups.get(id) ?? {
-          provider: figure.provider,
-          upstream_model: figure.model,
-          adder: new AttemptAdder(),
-        }
-        groups.set(id, group)
-        group.adder.add(figure)
+        const { provider, model: upstream_model } = figure
+        const id = JSON.stringify([provider, upstream_model])
+        const begin = () => ({ provider, upstream_model, adder: new AttemptAdder() })
+        groups.getOrInsertComputed(id, begin).adder.add(figure)
       }
     }
   const found = [...groups.values()].map(({ adder, ...target }) => ({ ...target, ...adder.finish() }))

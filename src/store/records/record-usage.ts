@@ -23,8 +23,7 @@ export async function recordUsage(source: RecordSource, filter: RecordFilter, la
     for await (const { rows, labels } of source.totals(span.filter, scan))
       for (const row of rows) {
         const id = labels.get(row.label)?.key_id ?? noGroup
-        const sums = keys.get(id) ?? { whole: nothing(), lately: nothing() }
-        keys.set(id, sums)
+        const sums = keys.getOrInsertComputed(id, () => ({ whole: nothing(), lately: nothing() }))
         add(sums.whole, row, labels)
         if (span.isLate) add(sums.lately, row, labels)
       }

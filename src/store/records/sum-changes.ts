@@ -1,6 +1,7 @@
 import type { RecordRow } from '../schema.ts'
 import { durationStep } from './duration-counts.ts'
 import { firstBytePlace } from './latency-blob.ts'
+import { countedColumns, tokenColumns } from './record-columns.ts'
 import {
   dayOf,
   hourOf,
@@ -13,22 +14,7 @@ import {
 } from './record-sum-keys.ts'
 
 /** Of a record as it is stored, what it adds to the sums. */
-export const summedColumns = [
-  'id',
-  'time',
-  'state',
-  'label',
-  'status',
-  'error_code',
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'reasoning',
-  'usd',
-  'duration_ms',
-  'first_byte_ms',
-] as const satisfies (keyof RecordRow)[]
+export const summedColumns = ['id', ...countedColumns] as const satisfies (keyof RecordRow)[]
 
 export type SummedRecord = Pick<RecordRow, (typeof summedColumns)[number]>
 
@@ -58,12 +44,9 @@ export class SumChanges {
     const start = this.#shortest === 'hour' ? hourOf(time) : dayOf(time)
     // The tag is a client's own text: so it comes last.
     const name = `${start}\n${label}\n${state}\n${status}\n${error_code}\n${tag}`
-    let change = this.#changes.get(name)
-    if (change === undefined) {
-      const key: SumKey = [this.#shortest, start, label, state, status ?? 0, error_code ?? '']
-      change = noChange(key, tag)
-      this.#changes.set(name, change)
-    }
+    const change = this.#changes.getOrInsertComputed(name, () =>
+      noChange([this.#shortest, start, label, state, status ?? 0, error_code ?? ''], tag),
+    )
     change.requests += sign
     for (const column of tokenColumns) change[column] += sign * (record[column] ?? 0)
     if (usd !== null) {
@@ -93,8 +76,6 @@ export class SumChanges {
   }
 }
 
-const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
-
 function noChange(key: SumKey, tag: string): SumChange {
   const amounts = { requests: 0, input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 }
   return { key, tag, ...amounts, usd_nano: 0, priced: 0, latencies: new Map() }
@@ -104,8 +85,7 @@ function addUp(longer: Map<string, SumChange>, span: SumSpan, start: string, par
   const [, , ...rest] = part.key
   const key: SumKey = [span, start, ...rest]
   const name = `${key.join('\n')}\n${part.tag}`
-  const sum = longer.get(name) ?? noChange(key, part.tag)
-  longer.set(name, sum)
+  const sum = longer.getOrInsertComputed(name, () => noChange(key, part.tag))
   for (const amount of sumAmounts) sum[amount] += part[amount]
   for (const [place, count] of part.latencies) addCount(sum.latencies, place, count)
 }
