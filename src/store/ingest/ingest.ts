@@ -5,6 +5,7 @@ import { mayWrite, parseSegmentName, type SettledHold, type Writers } from '../.
 import type { TrafficTally } from '../../core/traffic-tally.ts'
 import { findDeadOwners, interruptRecords, ownerOf } from '../records/record-rows.ts'
 import type { Connection } from '../sqlite/connection.ts'
+import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { StoreDegraded } from '../store-error.ts'
 import {
@@ -132,7 +133,7 @@ export class Ingestion {
         const stored = await this.#store(segment, batch.entries, batch.offset)
         reachFaultPoint('ingest.after-commit')
         offsets.set(segment.file, batch.offset)
-        this.#notify(stored)
+        notify(this.#options.audience, stored)
         changed += stored.changed
       }
       offset = batch.offset
@@ -179,14 +180,24 @@ export class Ingestion {
       await nextTurn()
     }
   }
-
-  #notify(stored: Stored): void {
-    notify(this.#options.audience, stored)
-  }
 }
 
-/** Tells what was stored, when it is committed. */
-export function notify(audience: Audience, { ended, tallier, settledHolds }: Stored): void {
+/** In one transaction; what it comes to is told when that is committed. */
+export async function storeAndNotify(
+  connection: Connection,
+  audience: Audience,
+  run: (hot: HotStatements, stored: Stored) => void,
+): Promise<Stored> {
+  const stored = await connection.writeHot((hot) => {
+    const begun = new Stored(audience)
+    run(hot, begun)
+    return begun
+  })
+  notify(audience, stored)
+  return stored
+}
+
+function notify(audience: Audience, { ended, tallier, settledHolds }: Stored): void {
   if (ended !== null && ended.length > 0) audience.ended?.(ended)
   const tally = audience.traffic === null ? null : tallier.take()
   if (tally !== null) audience.traffic?.(tally)

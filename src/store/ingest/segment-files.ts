@@ -81,9 +81,14 @@ export function setEntriesAside(
   offset: number,
   entries: readonly { window: Buffer; begin: number; end: number }[],
 ): void {
-  mkdirSync(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
-  const lines = entries.map(({ window, begin, end }) => `${asLine(window.subarray(begin, end))}\n`).join('')
-  writeFileSync(join(directory, setAsideFolder, `${segment.file}-${offset}.jsonl`), lines, { mode: 0o600 })
+  const lines = entries.map(({ window, begin, end }) => asLine(window.subarray(begin, end)))
+  writeAside(directory, `${segment.file}-${offset}.jsonl`, lines)
+}
+
+export function writeAside(directory: string, file: string, lines: readonly string[]): void {
+  const folder = join(directory, setAsideFolder)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(join(folder, file), lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
 }
 
 /** What is no JSON is kept as base64, so that every line is. */

@@ -8,6 +8,9 @@ import { readJson, writeJson } from '../sqlite/json-column.ts'
 import type { InterruptedCharge } from './interrupted.ts'
 import type { CountedEntry } from './segment-reader.ts'
 
+export const addSpent = `insert into spend (counter, period, amount) values (?, ?, ?)
+  on conflict (counter, period) do update set amount = spend.amount + excluded.amount`
+
 /** What budgets have used, written in the transaction that stores the record: each request once, with its hold or what it came to. */
 export class SpendStatements {
   readonly #sums = new Map<string, [counter: string, period: string, amount: number]>()
@@ -17,10 +20,7 @@ export class SpendStatements {
   readonly #close: Statement<[string], { hold_json: string; tokens_json: string | null }>
 
   constructor(sqlite: Database) {
-    this.#add = sqlite.prepare(
-      `insert into spend (counter, period, amount) values (?, ?, ?)
-       on conflict (counter, period) do update set amount = spend.amount + excluded.amount`,
-    )
+    this.#add = sqlite.prepare(addSpent)
     this.#open = sqlite.prepare('insert into open_holds (record_id, hold_json) values (?, ?) on conflict do nothing')
     // Of a connection whose model came late, this is the first hold.
     this.#raise = sqlite.prepare(

@@ -5,8 +5,8 @@ import { kindOfCounter } from '../../core/policy-limits.ts'
 import type { CountedUsage } from '../replica/usage-claim.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
-import { type Audience, notify } from './ingest.ts'
-import { Stored, settleBatch, storeMade } from './store-batch.ts'
+import { type Audience, storeAndNotify } from './ingest.ts'
+import { type Stored, settleBatch, storeMade } from './store-batch.ts'
 
 const dayMs = 86_400_000
 const unreadMs = 30 * dayMs
@@ -18,15 +18,12 @@ export async function chargeUnread(connection: Connection, now: number, audience
   const at = (moment: number) => new Date(moment).toISOString()
   const due = { ended: at(now - unreadMs), created: at(now - unreadMs - longestBatchMs) }
   for (;;) {
-    const stored = await connection.writeHot((hot) => {
-      const stored = new Stored(audience)
+    const { settledHolds } = await storeAndNotify(connection, audience, (hot, stored) => {
       // Another node may have counted it, and this one not have heard of it.
       for (const held of hot.holds.due(due))
         if (hot.outbox?.claims.note(held) !== true) charge(hot, held, at(now), stored)
-      return stored
     })
-    notify(audience, stored)
-    if (stored.settledHolds.length === 0) return
+    if (settledHolds.length === 0) return
     await nextTurn()
   }
 }

@@ -1,5 +1,7 @@
+import { CompiledQuery } from 'kysely'
 import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import type { Tables } from '../api.ts'
+import { addSpent } from '../ingest/spend-statements.ts'
 import type { Database } from '../schema.ts'
 import { readJson } from '../sqlite/json-column.ts'
 
@@ -15,16 +17,7 @@ export function spendTable(db: Database): Tables['spend'] {
       }
     },
     async add(amounts) {
-      for (const [counter, period, amount] of amounts)
-        await db
-          .insertInto('spend')
-          .values({ counter, period, amount })
-          .onConflict((conflict) =>
-            conflict
-              .columns(['counter', 'period'])
-              .doUpdateSet((row) => ({ amount: row('spend.amount', '+', row.ref('excluded.amount')) })),
-          )
-          .execute()
+      for (const amount of amounts) await db.executeQuery(CompiledQuery.raw(addSpent, [...amount]))
     },
   }
 }

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3'
-import { columnsOf, keyText } from './capture.ts'
+import { columnsOf, isOwnColumn, keyText } from './capture.ts'
 import type { RowChange, SharedRow, SharedRows } from './replica-types.ts'
 import { numberedTables, type SharedTable, sharedTables } from './shared-tables.ts'
 
@@ -33,14 +33,11 @@ export function applyPending(sqlite: Sqlite.Database, changes: readonly RowChang
   for (const { name, key, op, patch } of changes) {
     const table = sharedTables.find((shared) => shared.name === name)
     if (table === undefined || name === 'audit' || patch === null) continue
-    const known = Object.entries(patch).filter(([column]) => columnsOf(sqlite, name).includes(column))
-    const columns = known.map(([column]) => column)
-    const values = known.map(([, value]) => value)
-    if (op === 'put') {
-      const marks = columns.map(() => '?').join(', ')
-      sqlite.prepare(`insert or ignore into ${name} (${columns.join(', ')}) values (${marks})`).run(values)
-    } else {
-      const set = columns.map((column) => `${column} = ?`).join(', ')
+    const columns = columnsOf(sqlite, name).filter((column) => column in patch)
+    const values = columns.map((column) => patch[column])
+    if (op === 'put') sqlite.prepare(insertText(name, columns, 'or ignore')).run(values)
+    else {
+      const set = columns.map((column) => `${column} = ?`)
       const done = sqlite.prepare(`update ${name} set ${set} where ${whereKey(table)}`).run(values, ...readKey(key))
       if (done.changes > 0 && name === 'keys')
         sqlite.prepare('update keys set version = ? where id = ?').run(nextVersion(sqlite), ...readKey(key))
@@ -62,7 +59,7 @@ export function holds(sqlite: Sqlite.Database, { name, key, op, patch }: RowChan
 export function exportRows(sqlite: Sqlite.Database, own = true): SharedRow[] {
   return sharedTables.flatMap((table) => {
     const pairs = columnsOf(sqlite, table.name)
-      .filter((name) => own || !table.own?.includes(name))
+      .filter((name) => own || !isOwnColumn(table, name))
       .map((name) => `'${name}', ${name}`)
     const text = `select ${keyText(table, '')} as key, json_object(${pairs.join(', ')}) as row from ${table.name}`
     const rows = sqlite.prepare(text).all() as { key: string; row: string }[]
@@ -113,23 +110,26 @@ class TableRows {
     for (const key of this.#keys) remove.run(...readKey(key))
   }
 
-  /** A column that this version does not know stays with the cluster; one that the row does not have gets its default. */
   insert(version: number): void {
     const { name } = this.table
-    for (const { row } of this.#rows) {
-      const columns = this.#columns.filter((column) => column in row)
-      const marks = columns.map(() => '?').join(', ')
-      const values = columns.map((column) =>
-        column === 'version' && numberedTables.includes(name) ? version : row[column],
-      )
-      this.#sqlite.prepare(`insert into ${name} (${columns.join(', ')}) values (${marks})`).run(values)
-    }
+    const numbered = numberedTables.includes(name) ? { version } : {}
+    for (const { row } of this.#rows) insertRow(this.#sqlite, name, this.#columns, { ...row, ...numbered })
   }
 
   #ownOf(known: Row | undefined): Row {
     if (known === undefined) return {}
     return Object.fromEntries((this.table.own ?? []).map((column) => [column, known[column]]))
   }
+}
+
+/** A column that this version does not know stays with the cluster; one that the row does not have gets its default. */
+function insertRow(sqlite: Sqlite.Database, table: string, known: readonly string[], row: Row): void {
+  const columns = known.filter((column) => column in row)
+  sqlite.prepare(insertText(table, columns)).run(columns.map((column) => row[column]))
+}
+
+function insertText(table: string, columns: readonly string[], orIgnore = ''): string {
+  return `insert ${orIgnore} into ${table} (${columns}) values (${columns.map(() => '?')})`
 }
 
 function readKey(key: string): unknown[] {
@@ -162,10 +162,7 @@ function continueAudit(sqlite: Sqlite.Database, rows: readonly SharedRow[]): voi
     if (standing === line.hash) continue
     if (standing !== undefined)
       throw new Error(`line ${line.sequence} of the audit trail differs between this node and the cluster`)
-    const columns = columnsOf(sqlite, 'audit').filter((column) => column in line)
-    const marks = columns.map(() => '?').join(', ')
-    const values = columns.map((column) => line[column])
-    sqlite.prepare(`insert into audit (${columns.join(', ')}) values (${marks})`).run(values)
+    insertRow(sqlite, 'audit', columnsOf(sqlite, 'audit'), line)
   }
 }
 

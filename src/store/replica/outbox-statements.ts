@@ -152,7 +152,7 @@ export class OutboxStatements {
 
   /** Notes the next of what was stored before records were shared, newest first. False: there is nothing more. */
   addHistory(): boolean {
-    const from = this.#value<string | null>('select history from outbox_state')
+    const from = this.#state<string | null>('history')
     if (from === null) return false
     const records = this.#sqlite
       .prepare<[string, number], string>(
@@ -161,35 +161,35 @@ export class OutboxStatements {
       .pluck()
       .all(from, historyRecords)
     const { ids, bodies } = this.#bodies.pageOf(records)
-    this.#sqlite.prepare('update outbox_state set history = ?').run(ids.at(-1) ?? null)
+    this.#setState('history', ids.at(-1) ?? null)
     if (ids.length > 0) this.#put(ids, [], bodies)
     return ids.length > 0
   }
 
   /** The same for objects and reasoning. */
   addObjectHistory(): boolean {
-    const from = this.#value<string | null>('select object_history from outbox_state')
+    const from = this.#state<string | null>('object_history')
     if (from === null) return false
     const { changes, next } = readObjectHistory(this.#sqlite, from)
-    this.#sqlite.prepare('update outbox_state set object_history = ?').run(next)
+    this.#setState('object_history', next)
     if (changes.length > 0) this.#put([], changes)
     return changes.length > 0 || this.addObjectHistory()
   }
 
   /** The bodies of records that an earlier version has shipped without them; others come with their records. */
   addBodyHistory(): boolean {
-    const from = this.#value<string | null>('select body_history from outbox_state')
+    const from = this.#state<string | null>('body_history')
     if (from === null) return false
     const { ids, bodies } = this.#bodies.pageOf(this.#bodies.listBefore(from))
     const last = ids.at(-1) ?? null
-    this.#sqlite.prepare('update outbox_state set body_history = ?').run(last)
+    this.#setState('body_history', last)
     this.#put([], [{ kind: 'bodies-from', id: last ?? '' }], bodies)
     return true
   }
 
   /** Below it there are bodies that were not even noted to be shipped. */
   get unnoted(): string {
-    return this.#value<string>("select max(coalesce(history, ''), coalesce(body_history, '')) from outbox_state")
+    return this.#state<string>("max(coalesce(history, ''), coalesce(body_history, ''))")
   }
 
   /**
@@ -204,16 +204,15 @@ export class OutboxStatements {
     )
     if (has) return sequence
     this.readBack()
-    const last = this.#value<number>("select coalesce(max(seq), 0) from sqlite_sequence where name = 'outbox'")
+    const last = this.#state<number>("(select coalesce(max(seq), 0) from sqlite_sequence where name = 'outbox')")
     const shift = Math.max(last, sequence)
     this.#sqlite.prepare('update outbox set sequence = sequence + ?').run(shift)
     this.#sqlite.exec(`delete from sqlite_sequence where name = 'outbox'`)
     this.#sqlite.prepare("insert into sqlite_sequence (name, seq) values ('outbox', ?)").run(shift + last)
     // Of what is no longer noted nobody knows whether PostgreSQL still has it.
-    const heard = this.#value<number>('select sequence from outbox_state')
-    if (sequence < heard) {
+    if (sequence < this.#state<number>('sequence')) {
       this.#sqlite.exec("update outbox_state set history = '~', body_history = '~'")
-      this.#sqlite.prepare('update outbox_state set object_history = ?').run(objectHistoryStart)
+      this.#setState('object_history', objectHistoryStart)
     }
     this.settle({ sequence, mark })
     return sequence
@@ -227,9 +226,9 @@ export class OutboxStatements {
   }
 
   state(from: number | null): OutboxState {
-    const after = from ?? this.#value<number>('select sequence from outbox_state')
+    const after = from ?? this.#state<number>('sequence')
     const { depth = null, since = null } = this.#depth.get(after) ?? {}
-    const history = this.#value<string | null>('select history from outbox_state') !== null
+    const history = this.#state<string | null>('history') !== null
     return { depth: depth ?? 0, since, history, ...this.claims.measure() }
   }
 
@@ -244,7 +243,11 @@ export class OutboxStatements {
     this.#insert.run(least, ids.length, JSON.stringify(ids), time, changesText, last)
   }
 
-  #value<Value>(text: string): Value {
-    return this.#sqlite.prepare<[], Value>(text).pluck().get() as Value
+  #state<Value>(column: string): Value {
+    return this.#sqlite.prepare<[], Value>(`select ${column} from outbox_state`).pluck().get() as Value
+  }
+
+  #setState(column: string, value: string | null): void {
+    this.#sqlite.prepare(`update outbox_state set ${column} = ?`).run(value)
   }
 }

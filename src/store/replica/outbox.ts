@@ -1,11 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { errorText } from '../../core/caught.ts'
-import { type Audience, notify } from '../ingest/ingest.ts'
-import { setAsideFolder } from '../ingest/segment-files.ts'
+import { type Audience, storeAndNotify } from '../ingest/ingest.ts'
+import { writeAside } from '../ingest/segment-files.ts'
 import { bookClaims, countWaiting, releaseHolds } from '../ingest/shared-usage.ts'
-import { Stored } from '../ingest/store-batch.ts'
+import type { Stored } from '../ingest/store-batch.ts'
 import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
 import { repriceRecords } from '../records/reprice.ts'
 import type { Connection } from '../sqlite/connection.ts'
@@ -85,59 +83,65 @@ export class Outbox {
 
   async #answer(question: OutboxQuestion): Promise<unknown> {
     const { act, input } = question
-    if (act === 'ingest') return void (await this.#work.ingest())
-    if (act === 'purge') return await this.#purge(input)
-    if (act === 'reprice') return await this.#connection.write((db) => repriceRecords(db, input))
-    if (act === 'resume') return await this.#connection.writeHot((hot) => outboxOf(hot).resume(input))
-    if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
-    if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))
-    if (act === 'claims') return await this.#connection.readHot((hot) => outboxOf(hot).claims.list(input.after))
-    if (act === 'claimed') return await this.#store((hot, stored) => bookClaims(hot, input, Date.now(), stored))
-    if (act === 'holds') return await this.#connection.readHot((hot) => outboxOf(hot).claims.listHolds(input))
-    if (act === 'release') return await this.#store((hot, stored) => releaseHolds(hot, input, stored))
-    if (act === 'set-aside') return this.#setAside(input)
-    if (act === 'forget')
-      return await this.#connection.writeHot((hot) => {
-        for (const object of input)
-          if (object.type === reasoningType) hot.reasoning.forget(object.id)
-          else hot.objects.forget(object)
-      })
-    return await this.#read(input)
+    switch (act) {
+      case 'ingest':
+        return void (await this.#work.ingest())
+      case 'purge':
+        return await this.#work.purge(input, await this.#look((outbox) => outbox.unnoted))
+      case 'reprice':
+        return await this.#connection.write((db) => repriceRecords(db, input))
+      case 'resume':
+        return await this.#change((outbox) => outbox.resume(input))
+      case 'shipped':
+        return await this.#change((outbox) => outbox.settle(input))
+      case 'state':
+        return await this.#look((outbox) => outbox.state(input.after))
+      case 'claims':
+        return await this.#look((outbox) => outbox.claims.list(input.after))
+      case 'claimed':
+        return await this.#store((hot, stored) => bookClaims(hot, input, Date.now(), stored))
+      case 'holds':
+        return await this.#look((outbox) => outbox.claims.listHolds(input))
+      case 'release':
+        return await this.#store((hot, stored) => releaseHolds(hot, input, stored))
+      case 'set-aside':
+        return this.#setAside(input)
+      case 'forget':
+        return await this.#connection.writeHot((hot) => {
+          for (const object of input)
+            if (object.type === reasoningType) hot.reasoning.forget(object.id)
+            else hot.objects.forget(object)
+        })
+      case 'read':
+        return await this.#read(input)
+    }
   }
 
-  async #purge(question: PurgeQuestion): Promise<PurgeSlice> {
-    return await this.#work.purge(question, await this.#connection.readHot((hot) => outboxOf(hot).unnoted))
+  #look<Output>(run: (outbox: OutboxStatements) => Output): Promise<Output> {
+    return this.#connection.readHot((hot) => run(outboxOf(hot)))
+  }
+
+  #change<Output>(run: (outbox: OutboxStatements) => Output): Promise<Output> {
+    return this.#connection.writeHot((hot) => run(outboxOf(hot)))
   }
 
   /** What is new first; then the objects that stood here before, of which others may be asked any moment; then the rest. */
   async #read(input: OutboxQuestions['read']['input']): Promise<OutboxBatch | null> {
-    const read = () => this.#connection.readHot((hot) => outboxOf(hot).read(input))
+    const read = () => this.#look((outbox) => outbox.read(input))
     const found = await read()
-    if (found !== null || !(await this.#connection.readHot((hot) => outboxOf(hot).hasHistory))) return found
-    if (await this.#connection.writeHot((hot) => outboxOf(hot).addObjectHistory())) return await read()
-    const more = (hot: HotStatements) => outboxOf(hot).addBodyHistory() || outboxOf(hot).addHistory()
-    if (!(await this.#connection.writeHot(more))) return null
+    if (found !== null || !(await this.#look((outbox) => outbox.hasHistory))) return found
+    if (await this.#change((outbox) => outbox.addObjectHistory())) return await read()
+    if (!(await this.#change((outbox) => outbox.addBodyHistory() || outbox.addHistory()))) return null
     const history = await read()
     return history && { ...history, isHistory: true }
   }
 
-  /** What it comes to is told when it is committed. */
   async #store(run: (hot: HotStatements, stored: Stored) => void): Promise<undefined> {
-    const { audience } = this.#work
-    const stored = await this.#connection.writeHot((hot) => {
-      const begun = new Stored(audience)
-      run(hot, begun)
-      return begun
-    })
-    notify(audience, stored)
+    await storeAndNotify(this.#connection, this.#work.audience, run)
   }
 
   #setAside({ sequence, records }: { sequence: number; records: string[] }): null {
-    const folder = join(this.#journalDirectory, setAsideFolder)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(join(folder, `outbox-${sequence}.jsonl`), records.map((text) => `${text}\n`).join(''), {
-      mode: 0o600,
-    })
+    writeAside(this.#journalDirectory, `outbox-${sequence}.jsonl`, records)
     return null
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type Sqlite from 'better-sqlite3'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
+import { addSpent } from '../ingest/spend-statements.ts'
 import { appendAudit } from '../operators/audit.ts'
 import { projectOf } from '../operators/audit-project.ts'
 import type { AuditLine } from '../operators/audit-tables.ts'
@@ -183,10 +184,7 @@ export class Replica {
 /** All at once: whoever is alone again, but did not know what others spent, would spend it a second time. */
 function leave(sqlite: Sqlite.Database, spent: readonly BookedAmount[]): void {
   sqlite.exec('delete from replica; delete from replica_pending')
-  const add = sqlite.prepare(
-    `insert into spend (counter, period, amount) values (?, ?, ?)
-     on conflict (counter, period) do update set amount = spend.amount + excluded.amount`,
-  )
+  const add = sqlite.prepare(addSpent)
   for (const booked of spent) add.run(booked)
 }
 
