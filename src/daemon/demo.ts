@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { demoActor, mintGatewayKey } from '../core/gateway-key.ts'
+import { mintSecret } from '../admin/handlers/keys/mint-secret.ts'
+import { demoActor } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
 import { noAccountLimits } from '../core/policy-limits.ts'
 import { demo } from '../providers/demo.ts'
@@ -126,8 +126,7 @@ async function renewKey(
     if (key.name === name && key.revokedAt === null)
       await audited(store, 'keys.revoke', key.id).keys.update(key.id, { revokedAt })
   }
-  const clear = mintGatewayKey()
-  const hash = createHash('sha256').update(clear).digest('base64')
+  const { key: clear, secret } = mintSecret()
   const key = {
     id: newId('key'),
     name,
@@ -140,7 +139,7 @@ async function renewKey(
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
-    secrets: [{ hash, lastFour: clear.slice(-4), expiresAt: null }],
+    secrets: [secret],
   }
   await audited(store, 'keys.create', key.id).keys.insert(key)
   return clear

@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto'
 import type { SentCall, SentPiece } from '../admin/handlers/context.ts'
-import { mintGatewayKey } from '../core/gateway-key.ts'
+import { mintSecret } from '../admin/handlers/keys/mint-secret.ts'
 import type { ResponseSink, Sending, Transport } from '../providers/contract.ts'
+import type { Key } from '../store/api.ts'
 import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { Publisher } from './publisher.ts'
 import type { OwnAddress } from './try-route.ts'
 
-/** How long the lease secret opens the door; a stream that has begun goes on. */
+/** How long the second secret is accepted; a stream that has begun goes on. */
 const admissionMs = 60_000
 
 /**
  * One request through the data plane as a key of the operator's choice, its answer as it comes. Keys are stored hashed,
- * so the key is lease a second secret, which lives in memory until the call is over and is known to nobody.
+ * so the key gets a second secret, which lives in memory until the call is over and is known to nobody.
  */
 export async function* sendCall(
   publisher: Publisher,
@@ -20,12 +20,12 @@ export async function* sendCall(
   signal: AbortSignal,
 ): AsyncGenerator<SentPiece> {
   const { createHttpTransport } = await import('../providers/http.ts')
-  const clear = mintGatewayKey()
+  const { key, secret } = mintSecret()
   const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
-  const lease = await publisher.lease(temporarySecret(call, clear))
+  const lease = await publisher.lease(withSecret(call, secret))
   try {
     const more = Object.entries({ 'content-type': 'application/json', ...call.headers }).flat()
-    const headers = ['authorization', `Bearer ${clear}`, 'user-agent', call.agent, ...more]
+    const headers = ['authorization', `Bearer ${key}`, 'user-agent', call.agent, ...more]
     const request = { method: 'POST', origin, path: call.path, headers, body: Buffer.from(call.body), connectMs: 5000 }
     yield* receive(transport, request, signal)
   } finally {
@@ -34,12 +34,11 @@ export async function* sendCall(
   }
 }
 
-function temporarySecret({ key, onlyProviderId }: SentCall, clear: string): SnapshotKey {
+function withSecret({ key, onlyProviderId }: SentCall, secret: Key['secrets'][number]): SnapshotKey {
   const ends = Date.now() + admissionMs
   return {
     ...key,
-    hash: createHash('sha256').update(clear).digest('base64'),
-    lastFour: clear.slice(-4),
+    ...secret,
     expiresAt: key.expiresAt === null ? ends : Math.min(ends, key.expiresAt),
     ...(onlyProviderId === undefined ? {} : { onlyProviderId }),
   }

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { RouteCall } from '../admin/handlers/context.ts'
-import { mintGatewayKey } from '../core/gateway-key.ts'
+import { mintSecret } from '../admin/handlers/keys/mint-secret.ts'
 import { newId } from '../core/ids.ts'
 import type { Transport } from '../providers/contract.ts'
 import { fetchWhole } from '../providers/whole-answer.ts'
+import type { Key } from '../store/api.ts'
 import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { Publisher } from './publisher.ts'
 
@@ -29,23 +29,25 @@ export interface OwnAddress {
 /** Sends one small real request through the data plane, under a key that lives in memory for as long as it takes. */
 export async function tryRoute(publisher: Publisher, { origin, certificate }: OwnAddress, call: RouteCall) {
   const { createHttpTransport } = await import('../providers/http.ts')
-  const clear = mintGatewayKey()
+  const { key, secret } = mintSecret()
   const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
-  const lease = await publisher.lease(temporaryKey(clear, call))
+  const lease = await publisher.lease(temporaryKey(secret, call))
   try {
-    return await post(transport, origin, clear, smallest(call))
+    return await post(transport, origin, key, smallest(call))
   } finally {
     await lease.release()
     await transport.close()
   }
 }
 
-function temporaryKey(clear: string, { projectId, project, environmentId, environment }: RouteCall): SnapshotKey {
+function temporaryKey(
+  secret: Key['secrets'][number],
+  { projectId, project, environmentId, environment }: RouteCall,
+): SnapshotKey {
   return {
-    hash: createHash('sha256').update(clear).digest('base64'),
+    ...secret,
     id: newId('key'),
     name: 'routes-test',
-    lastFour: clear.slice(-4),
     projectId,
     project,
     environmentId,

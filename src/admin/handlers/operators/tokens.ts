@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { mintApiToken } from '../../../core/api-token.ts'
 import { newId } from '../../../core/ids.ts'
+import { hashToken } from '../../../sign-in/token.ts'
 import type { ApiToken } from '../../../store/operators/token-tables.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
@@ -87,7 +87,7 @@ export const tokens = {
     const token: ApiToken = {
       id: newId('tok'),
       name,
-      tokenSha256: createHash('sha256').update(minted).digest('base64'),
+      tokenSha256: hashToken(minted),
       lastFour: minted.slice(-4),
       role,
       projectId,
