@@ -21,7 +21,6 @@ import { type Foundation, keepsOf, layFoundation, makeRecoveryKey } from './foun
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
 import { ManifestReader } from './manifest-reader.ts'
-import { hearOwnFault } from './own-fault.ts'
 import { consoleSettings, Reloader } from './reload.ts'
 import { requireDescriptors } from './require-descriptors.ts'
 
@@ -284,4 +283,16 @@ async function drawUpDocument(version: string): Promise<object> {
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/**
+ * Resolves at the first fault of the main thread that nobody caught; what follows from it is not heard. Until somebody
+ * waits for it, such a fault ends the process on the spot, as Node does by itself.
+ */
+function hearOwnFault(): Promise<string> {
+  return new Promise((resolve) => {
+    process.on('uncaughtException', (error: unknown) =>
+      resolve(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    )
+  })
 }

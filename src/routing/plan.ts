@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
+import type { Pattern } from '../core/pattern.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'
@@ -17,7 +18,6 @@ import { findPinned, type Pin } from './pinned-plan.ts'
 import { chooseProvider } from './provider-choice.ts'
 import { modelNotFound, noneUsable } from './rejections.ts'
 import { type Figures, orderCandidates } from './strategy.ts'
-import { keepVectorSpace } from './vector-space.ts'
 
 export { type Candidate, type Kinds, mayUse, servesOperation } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
@@ -183,3 +183,31 @@ const headerIgnored: Signal = Object.freeze({
   verdict: 'note',
   text: 'x-sp-provider was ignored: the call names a model, and its route decides.',
 })
+
+/**
+ * Vectors of two models cannot be compared, so that a client's index would be spoilt in silence: where a target of a call for vectors is
+ * translated, only those with the model of the route's first target are asked, in health and in sickness. Within one lane a model may
+ * have several names (deployments), and the route decides.
+ */
+function keepVectorSpace(
+  { model, lane, kinds }: TargetQuery & { model: string | null },
+  evaluated: { candidates: Candidate[]; skipped: Skipped[] },
+  { pattern, targets }: { pattern: Pattern; targets: readonly CompiledTarget[] },
+): void {
+  const first = targets.find(({ target }) => target.weight > 0)
+  if (first === undefined) return
+  const wanted = upstreamName(pattern, first.upstream, model ?? '')
+  const isForeign = kinds.get(first.provider?.kind ?? '')?.lanes.includes(lane) !== true
+  evaluated.candidates = evaluated.candidates.filter(({ provider, upstreamModel, translated }) => {
+    if (baseName(upstreamModel) === baseName(wanted) || (!isForeign && translated === null)) return true
+    const reason = `its vectors cannot be compared with those of ${wanted}`
+    const lanes = kinds.get(provider.kind)?.lanes ?? []
+    evaluated.skipped.push({ provider: provider.name, upstreamModel, reason, code: 'format', until: null, lanes })
+    return false
+  })
+}
+
+/** Without the vendor that some providers put before it (`google/gemini-embedding-001`). */
+function baseName(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1)
+}

@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract'
-import type { z } from 'zod'
-import { operationErrors } from './errors.ts'
+import { z } from 'zod'
+import { errorStatus, type OperationErrorCode } from './error-status.ts'
 import type { Requirement } from './operators/roles.ts'
 
 /**
@@ -136,3 +136,21 @@ export function operation(meta: OperationMeta) {
 export function field<Field extends z.ZodType>(schema: Field, meta: FieldMeta): Field {
   return schema.meta({ ...meta })
 }
+
+/**
+ * `message` is the cause, `data.hint` what to do, `data.fields` what is wrong with which input field, `data.reason` what a
+ * provider's check found (as `providers.check` says it), or `behind` of a stream that somebody reads too slowly; none holds a secret.
+ */
+const data = z.object({
+  hint: z.string(),
+  fields: z.record(z.string(), z.string()).optional(),
+  reason: z.string().nullable().optional(),
+})
+
+const operationErrors = {
+  invalid: { status: errorStatus.invalid, message: 'The input is not valid.', data },
+  refused: { status: errorStatus.refused, message: 'The operation was rejected.', data },
+  not_found: { status: errorStatus.not_found, message: 'Not found.', data },
+  conflict: { status: errorStatus.conflict, message: 'The operation conflicts with what exists.', data },
+  degraded: { status: errorStatus.degraded, message: 'The store is degraded.', data },
+} as const satisfies Record<OperationErrorCode, object>

@@ -1,10 +1,11 @@
+import { isObject } from '../../core/is-object.ts'
+import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { ownAnswerHeaders, settleAborted } from '../answer/respond.ts'
 import { settle } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
 import { cacheKey } from './cache-key.ts'
 import { CacheTap } from './cache-tap.ts'
-import { isCacheable } from './cacheable.ts'
 import { type KeptAnswer, openAnswer } from './kept-answer.ts'
 
 /**
@@ -56,3 +57,59 @@ async function answer({ arrival, trace, abort }: Call, { head, body }: KeptAnswe
   arrival.response.writeHead(200, headers)
   arrival.response.end(body)
 }
+
+/** Larger requests rarely repeat, and would have to be read whole here. */
+const largestBody = 1024 * 1024
+
+/**
+ * Whether an answer to the call may be stored and reused. Not if the provider stores it or it names stored objects, if the provider does
+ * more than ask a model, or if a policy forbids it.
+ */
+function isCacheable(call: Call, route: SnapshotRoute): boolean {
+  const { body, inspection, policy } = call
+  if (route.cacheMs === null || !asksModel(call)) return false
+  if (body.bytes.length === 0 || body.bytes.length > largestBody) return false
+  if (call.createsObjects || inspection.stores || call.pin !== null || call.clientSecret !== null) return false
+  if (policy.capture?.mode === 'none' || call.gateway.model.configuration.bodyKey === null) return false
+  if (isNoStore(call.header('cache-control'))) return false
+  return !usesHostedTools(call.lane.name, body.bytes) && isPlain(parse(body.bytes), inspection.streamed)
+}
+
+/** Whether the call asks one model, in JSON, for an answer in JSON or events. */
+function asksModel({ arrival, match: { endpoint }, body, inspection }: Call): boolean {
+  const { requestForms, responseForm, usesTokens, socket, readWhole } = endpoint
+  if (arrival.request.method !== 'POST' || body.upload !== null || inspection.model === null) return false
+  return usesTokens && requestForms.includes('json') && responseForm === 'json' && socket === null && readWhole !== true
+}
+
+function isNoStore(header: string | null): boolean {
+  return header?.split(',').some((directive) => directive.trim().toLowerCase() === 'no-store') ?? false
+}
+
+type RequestMembers = Readonly<Record<string, unknown>>
+
+function parse(bytes: Buffer): RequestMembers | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Members that make the provider continue in the background, or read what it has stored. */
+const storedMembers = ['background', 'cachedContent', 'cached_content']
+
+function isPlain(body: RequestMembers | null, streamed: boolean): boolean {
+  if (body === null || storedMembers.some((name) => isSet(body[name]))) return false
+  // The choices of a stream arrive interleaved, in an order that no other answer has.
+  return !(streamed && choicesOf(body) > 1)
+}
+
+function choicesOf(body: RequestMembers): number {
+  const config = [body.generationConfig, body.generation_config].find(isObject)
+  const counts = [body.n, body.best_of, config?.candidateCount, config?.candidate_count]
+  return Math.max(1, ...counts.filter((count) => typeof count === 'number'))
+}
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false

@@ -17,7 +17,6 @@ import type {
   UploadPart,
 } from '../../core/stored-object.ts'
 import { FairQueue } from './fair-queue.ts'
-import { ListEnds } from './list-ends.ts'
 
 /**
  * How long a request that names an object waits before it fails: for other look-ups of its key, then for the store thread to begin, which
@@ -197,4 +196,27 @@ export class ObjectIndex {
 
 function failure(reply: ObjectReply): IndexFailure {
   return { failed: reply.kind === 'failed' ? reply.reason : 'it answered something else' }
+}
+
+/** Lists that are remembered at once. An older list is read to its end instead. */
+const kept = 1000
+
+/**
+ * How many items of a list follow an item, as counted when the list began. Without it, only asking the provider for everything that follows
+ * would show that a page is the last one, and a shared account may have very many items.
+ */
+class ListEnds {
+  readonly #remaining = new Map<string, number>()
+
+  remember(item: string, rest: number): void {
+    this.#remaining.delete(item)
+    this.#remaining.set(item, rest)
+    const [oldest] = this.#remaining.keys()
+    if (this.#remaining.size > kept && oldest !== undefined) this.#remaining.delete(oldest)
+  }
+
+  /** Null: unknown, or no longer remembered. */
+  behind(item: string): number | null {
+    return this.#remaining.get(item) ?? null
+  }
 }

@@ -5,14 +5,14 @@ import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { severalModels } from '../../core/turns-signal.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
+import { checkSource } from '../../policy/admit.ts'
 import { asksPriority } from '../../policy/limits/expected-use.ts'
 import { believeTurn, chargeTurn } from '../answer/charge.ts'
 import type { Call } from '../request/call.ts'
-import { correctTurns } from '../request/take-limits.ts'
+import { correctTurns, takeTurn } from '../request/take-limits.ts'
 import { nameFallback } from '../upstream/fallback-models.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
-import { admitTurn } from './admit-turn.ts'
-import { bookTurns, holdBeside } from './hold-turn.ts'
+import { bookTurns, type EarlierTurns, holdBeside, holdTurn } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 interface RunningTurn {
@@ -224,4 +224,30 @@ const unasked: Pick<RunningTurn, 'models' | 'priority'> = { models: [], priority
 function nameTurn({ trace }: Call, models: readonly string[], answered: string | undefined): string | null {
   const [asked = ''] = models
   return (answered === undefined ? null : nameFallback(trace, asked, answered, models)) ?? asked
+}
+
+/**
+ * Admits a turn of a connection like a request: hours, limits and budgets of the key as they are now. `bytes`: of the frame that asks for
+ * it; null: it was counted before. Returns the output tokens that are held for it.
+ */
+function admitTurn(
+  call: Call,
+  { provider }: OpenedProvider,
+  earlier: EarlierTurns,
+  bytes: number | null,
+): Fault | number {
+  const refused = checkHours(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
+  return refused ?? holdTurn(call, earlier, bytes ?? 0, { id: provider.row.id })
+}
+
+function checkHours({ gateway, policy, arrival, trace }: Call): Fault | null {
+  if (policy.source === null) return null
+  const { timeZone } = gateway.model.configuration
+  const facts = { address: arrival.clientAddress, now: Date.now(), timeZone }
+  const { fault, signals } = checkSource(policy.source, facts)
+  // Only denials are recorded: everything that passed is already on the record of the handshake.
+  const denied = signals.filter(({ verdict }) => verdict === 'deny')
+  for (const signal of denied)
+    if (!trace.policySignals.some(({ text }) => text === signal.text)) trace.policySignals.push(signal)
+  return fault
 }

@@ -3,11 +3,14 @@ import type Sqlite from 'better-sqlite3'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import { addSpent } from '../ingest/spend-statements.ts'
+import { toObjectRow } from '../objects/object-rows.ts'
 import { appendAudit } from '../operators/audit.ts'
 import { projectOf } from '../operators/audit-project.ts'
 import type { AuditLine } from '../operators/audit-tables.ts'
+import { readHead } from '../records/record-head.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
+import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import { StoreMoved } from '../store-error.ts'
 import { runMethod, runWrite } from '../tables.ts'
@@ -15,6 +18,7 @@ import { applyPending, applyRows, exportRows, holds } from './apply-rows.ts'
 import { beginCapture, installCapture, readCaptured } from './capture.ts'
 import type { PendingRow } from './replica-rows.ts'
 import type {
+  ForeignRecord,
   PendingChange,
   Rehearsal,
   ReplicaAnswers,
@@ -25,7 +29,7 @@ import type {
   SharedRows,
   TakenAway,
 } from './replica-types.ts'
-import { takeOver, takeOverObjects } from './take-over.ts'
+import type { SharedChange } from './shared-change.ts'
 
 /** The database of a node of a cluster: rehearses what is to be changed, and becomes what the cluster says. */
 export class Replica {
@@ -219,4 +223,54 @@ class Undone extends Error {
 async function sequenceOf(db: Database): Promise<number> {
   const row = await db.selectFrom('replica').select('sequence').executeTakeFirst()
   return row?.sequence ?? 0
+}
+
+/** No run of this gateway: nothing of them is ever under way here. */
+const owner = 'another node'
+
+/** Records of other nodes, each once; and none of them is brought to PostgreSQL again. Returns how many were new. */
+function takeOver(hot: HotStatements, records: readonly ForeignRecord[]): number {
+  const { outbox } = hot
+  hot.outbox = null
+  try {
+    return records.filter((record) => addOne(hot, record)).length
+  } finally {
+    hot.outbox = outbox
+  }
+}
+
+/** Whose things at providers are, and what is kept of conversations, of all nodes. */
+function takeOverObjects(sqlite: Sqlite.Database, changes: readonly SharedChange[]): void {
+  const addObject = sqlite.prepare(
+    `insert or ignore into objects
+       (type, id, provider_id, credential_id, project_id, environment_id, key_id, request_id, created_at, batch_id)
+     values (:type, :id, :provider_id, :credential_id, :project_id, :environment_id, :key_id, :request_id, :created_at,
+       :batch_id)`,
+  )
+  const addInput = sqlite.prepare('insert or ignore into batch_inputs values (?, ?, ?, ?)')
+  const addReasoning = sqlite.prepare('insert or ignore into reasoning (name, expires_at, sealed) values (?, ?, ?)')
+  // As if it had been counted here, so that nobody counts it again.
+  const addCounted = sqlite.prepare(
+    `insert or ignore into counted_batches (id, provider_id, credential_id, request_id, counted_at, type)
+     values (?, ?, ?, '', ?, ?)`,
+  )
+  for (const change of changes) {
+    if (change.kind === 'reasoning') addReasoning.run(change.name, change.expiresAt, change.sealed)
+    else if (change.kind === 'counted') {
+      const { batchId, providerId, credentialId, type } = change
+      addCounted.run(batchId, providerId, credentialId ?? '', new Date().toISOString(), type)
+    } else if (change.kind === 'made') {
+      const row = toObjectRow(change.object)
+      addObject.run(row)
+      if (change.input !== null) addInput.run(row.id, row.provider_id, row.credential_id, JSON.stringify(change.input))
+    }
+  }
+}
+
+function addOne(hot: HotStatements, { text, repeats, last_time }: ForeignRecord): boolean {
+  const head = readHead(text, 'settled')
+  if (head === null || hot.hasRecord(head.id)) return false
+  hot.writeRecord(head, owner, text)
+  if (repeats !== null && last_time !== null) hot.addRepeat(head.id, repeats, last_time)
+  return true
 }

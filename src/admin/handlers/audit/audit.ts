@@ -1,9 +1,9 @@
+import type { AuditMark, AuditVerdict } from '../../../store/operators/audit-tables.ts'
 import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
 import { notFound } from '../fault.ts'
 import { exportAudit } from './export-audit.ts'
 import { loadProjectNames, readAuditFilter, showLine } from './show-audit.ts'
-import { verifyAudit } from './verify-audit.ts'
 
 async function findLine({ store }: AdminContext, id: string) {
   const line = await store.audit.get(id)
@@ -26,4 +26,29 @@ export const audit = {
   }),
   verify: operations.audit.verify.handler(({ context, input }) => verifyAudit(context, input.head ?? null)),
   export: operations.audit.export.handler(({ context, input }) => exportAudit(context, input)),
+}
+
+/** `noted`: a hash at which the chain once stood. */
+async function verifyAudit({ store }: Pick<AdminContext, 'store'>, noted: string | null) {
+  const verdict = await store.audit.verify(noted)
+  const problem = describeProblem(verdict)
+  return {
+    ok: problem === null,
+    problem,
+    lines: verdict.lines,
+    head: verdict.head,
+    broken: verdict.flaw === null ? null : markOf(verdict.flaw),
+    noted: verdict.noted === 'missing' ? null : verdict.noted,
+  }
+}
+
+function describeProblem({ flaw, noted }: AuditVerdict): string | null {
+  if (flaw !== null) return `Line ${flaw.sequence} (${flaw.id || 'none'}, ${flaw.time || 'no time'}): ${flaw.reason}.`
+  if (noted === 'missing')
+    return 'No line has the noted hash: lines were removed from the end, or the log was rewritten.'
+  return null
+}
+
+function markOf({ sequence, id, time, hash }: AuditMark): AuditMark {
+  return { sequence, id, time, hash }
 }

@@ -1,6 +1,8 @@
+import { type ContentRule, type ContentSide, denyRules } from '../../../core/content-rules.ts'
 import { newId } from '../../../core/ids.ts'
 import type { BudgetGrant } from '../../../core/policy-limits.ts'
 import { changeRules, type PolicyRules, policyRules, showRules, type WrittenRules } from '../../../core/policy-rules.ts'
+import { tryRules } from '../../../policy/content/try-rules.ts'
 import type { Policy } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
@@ -11,7 +13,6 @@ import { readMoment } from '../moments.ts'
 import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
 import { showPolicyUsage } from './limit-usage.ts'
 import { checkPatterns, readRuleValue } from './read-rules.ts'
-import { tryContentRules } from './try-rules.ts'
 
 const show = (policy: Policy, attachments: Attachments) => ({
   id: policy.id,
@@ -118,4 +119,31 @@ function readUntil(text: string): string {
   const until = readMoment(text, 'ahead')
   if (Date.parse(until) > Date.now()) return until
   throw invalid('It would end at once.', 'Give a duration such as 7d or a time in the future.')
+}
+
+interface TriedRules {
+  name?: string | undefined
+  text?: string | undefined
+  file?: Record<string, string> | undefined
+  contentRules?: Record<string, string> | undefined
+  on: ContentSide
+}
+
+/** Rules of a policy, or those given in their place, on a text. Nothing is sent, and the text is kept nowhere. */
+async function tryContentRules(context: AdminContext, { name, text, file, contentRules, on }: TriedRules) {
+  const given = text ?? Object.values(file ?? {}).join('\n')
+  if (text !== undefined && file !== undefined)
+    throw invalid('--text and --file exclude each other.', 'Give one of them.')
+  if (given === '') throw invalid('There is no text to try.', 'Give it with --text or --file.')
+  if (name === undefined && contentRules === undefined)
+    throw invalid('There are no rules to try.', 'Name a policy, or give rules with --content-rule.')
+  const policy = name === undefined ? null : await findPolicy(context, name)
+  const unsaved =
+    contentRules === undefined
+      ? undefined
+      : (readRuleValue(policyRules.contentRules.form, contentRules) as ContentRule[])
+  const rules = [...denyRules(policy?.denyPatterns ?? []), ...(unsaved ?? policy?.contentRules ?? [])]
+  await checkPatterns({ contentRules: rules })
+  const tried = await tryRules([{ policy: policy?.name ?? '', rules }], on, given)
+  return { policy: policy?.name ?? null, on, given, ...tried }
 }

@@ -6,13 +6,13 @@ import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, notFound, operationFault } from '../fault.ts'
 import { findProvider } from '../find.ts'
+import { readDuration, readMoment } from '../moments.ts'
+import { chooseStep, laySteps } from '../requests/request-series.ts'
 import { addProvider } from './add-provider.ts'
 import { checkStored } from './check-stored.ts'
 import { credentials } from './credentials.ts'
 import { editProvider } from './edit-provider.ts'
 import { kindSchema } from './kind-schema.ts'
-import { showProviderAttempts } from './provider-attempts.ts'
-import { showProviderHistory } from './provider-history.ts'
 import { ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
 
@@ -134,4 +134,34 @@ export const providers = {
     })),
   ),
   credentials,
+}
+
+/** Newest first. The one that held when the span began stands at its end: without it a chart would begin with nothing. */
+async function showProviderHistory(context: AdminContext, input: { name: string; since: string }) {
+  const provider = await findProvider(context, input.name)
+  const since = readMoment(input.since, 'back')
+  const states = await context.store.providers.states(provider.id, '')
+  const before = states.findLast(({ time }) => time < since)
+  const found = states.filter(({ time }) => time >= since)
+  const all = [...(before === undefined ? [] : [before]), ...found]
+  if (all.length > 0) return all.reverse()
+  // Of a provider that is older than its history.
+  const { state, reason, since: time } = provider.readiness
+  return [{ time: time ?? provider.createdAt, state, reason }]
+}
+
+async function showProviderAttempts(
+  context: AdminContext,
+  input: { name?: string | undefined; since: string; step: string },
+) {
+  const provider = input.name === undefined ? null : (await findProvider(context, input.name)).name
+  await context.runtime.ingest()
+  const until = Date.now()
+  const since = Date.parse(readMoment(input.since, 'back'))
+  const stepMs = input.step === 'auto' ? chooseStep(until - since) : readDuration(input.step)
+  const { from, steps } = laySteps(since, until, stepMs)
+  const window = { since: new Date(from).toISOString(), until: new Date(until).toISOString() }
+  const question = { provider, from, stepMs, steps }
+  const found = await context.store.records.attemptSeries({ ...window, limit: 1 }, question)
+  return { ...window, step_ms: stepMs, ...found }
 }
