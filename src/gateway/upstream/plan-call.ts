@@ -77,11 +77,10 @@ const leastBytes = 1024 * bytesPerToken
 
 /** Whether to prefer the conversation's previous target: there is a choice, and the route or the request asks for it. */
 export function mayUseAffinity({ match, body, pin }: Call, { route, candidates }: Plan): boolean {
-  const { signedReasoning } = match.endpoint
-  if (route === null || pin !== null || !(route.sticky || signedReasoning)) return false
-  if (!offersChoice(candidates)) return false
+  if (route === null || pin !== null || !offersChoice(candidates)) return false
   const { bytes } = body
   if (route.sticky && bytes.length >= leastBytes) return true
+  const { signedReasoning } = match.endpoint
   return signedReasoning !== undefined && mayBeSigned(bytes, signedReasoning)
 }
 
