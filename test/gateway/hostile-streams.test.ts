@@ -3,35 +3,19 @@ import http, { type IncomingMessage } from 'node:http'
 import net, { type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
-import { listen } from '../support/listen.ts'
+import { type RawProvider, startRawProvider } from '../support/raw-provider.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 import { until } from '../support/until.ts'
 
 type LaneName = 'openai' | 'anthropic' | 'gemini'
 
-let provider: net.Server
+let provider: RawProvider
 let plane: DataPlane
-const sockets = new Set<Socket>()
-/** What the provider does with the next call, whose head has come. */
-let act: (socket: Socket) => unknown = (socket) => socket.destroy()
 
 beforeAll(async () => {
-  provider = net.createServer((socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    socket.on('error', () => {})
-    socket.once('data', () => {
-      act(socket)
-      socket.resume()
-    })
-  })
-  const origin = await listen(provider)
+  provider = await startRawProvider()
   plane = await startDataPlane({
-    providers: [
-      { kind: 'openai', baseUrl: `${origin}/v1` },
-      { kind: 'anthropic', baseUrl: origin },
-      { kind: 'gemini', baseUrl: origin },
-    ],
+    providers: provider.providers,
     routes: [
       makeRoute('unopened', [makeTarget('openai')], { retries: 0, timeouts: { firstByte: 900 } }),
       makeRoute('silent', [makeTarget('openai')], { retries: 0, timeouts: { betweenChunks: 600 } }),
@@ -41,9 +25,8 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const socket of sockets) socket.destroy()
-  await plane.stop()
   provider.close()
+  await plane.stop()
 })
 
 const calls: Record<LaneName, { path: string; body: object }> = {
@@ -108,7 +91,7 @@ async function drip(socket: Socket, bytes: Buffer, pauseMs = 0): Promise<void> {
 
 describe.each(lanes)('a stream of %s', (lane) => {
   it('cut into single bytes, in the middle of letters, passes as it is', async () => {
-    act = (socket) => drip(socket, Buffer.from(head + whole(lane)))
+    provider.act = (socket) => drip(socket, Buffer.from(head + whole(lane)))
     const { status, text, record } = await call(lane)
     expect([status, text]).toEqual([200, whole(lane)])
     expect(record).toMatchObject({ status: 200, error: null })
@@ -118,7 +101,7 @@ describe.each(lanes)('a stream of %s', (lane) => {
     'with the line ends %j passes as it is',
     async (end) => {
       const sent = whole(lane, end)
-      act = (socket) => socket.end(head + sent)
+      provider.act = (socket) => socket.end(head + sent)
       const { status, text, record } = await call(lane)
       expect([status, text]).toEqual([200, sent])
       expect(record).toMatchObject({ status: 200, error: null })
@@ -131,7 +114,7 @@ describe.each(lanes)('a stream of %s', (lane) => {
       Buffer.from(streams[lane][0]!),
       Buffer.from([0xff, 0xc0, 0, 0x0a, 0x0a]),
     ])
-    act = (socket) => {
+    provider.act = (socket) => {
       socket.write(odd)
       socket.end(whole(lane))
     }
@@ -142,7 +125,7 @@ describe.each(lanes)('a stream of %s', (lane) => {
   it('without its end is told to be broken', async () => {
     // What a client could take for whole is taken for whole, also without the last word.
     const events = streams[lane].slice(0, lane === 'openai' ? 1 : -1)
-    act = (socket) => socket.end(`${head}${events.join('\n\n')}\n\n`)
+    provider.act = (socket) => socket.end(`${head}${events.join('\n\n')}\n\n`)
     const { text, record } = await call(lane)
     expect(text).toContain('error')
     expect(record).toMatchObject({ status: 200, error: { code: 'provider_bad_response' } })
@@ -151,7 +134,7 @@ describe.each(lanes)('a stream of %s', (lane) => {
   it('cut within an event ends in an event that can be read', async () => {
     const [first = '', second = ''] = streams[lane]
     const begun = lane === 'anthropic' ? `${first}\n\n${second}\n\n` : `${first}\n\n`
-    act = (socket) => socket.end(`${head}${begun}data: {"half":"\u2603`)
+    provider.act = (socket) => socket.end(`${head}${begun}data: {"half":"\u2603`)
     const { text, record } = await call(lane)
     expect(text).not.toContain('half')
     expect(text.startsWith(begun)).toBe(true)
@@ -163,7 +146,7 @@ describe.each(lanes)('a stream of %s', (lane) => {
 describe('a stream', () => {
   it('of one event of a hundred megabytes flows, in little memory', async () => {
     const piece = Buffer.alloc(1_000_000, 'x')
-    act = async (socket) => {
+    provider.act = async (socket) => {
       socket.write(`${head}data: {"candidates":[{"content":{"parts":[{"text":"`)
       for (let sent = 0; sent < 100; sent++) if (!socket.write(piece)) await once(socket, 'drain')
       socket.end(`"}]}}]}\n\n${whole('openai')}`)
@@ -181,7 +164,7 @@ describe('a stream', () => {
 
   it('that says nothing behind its end, at length, is not held for it', async () => {
     const seen = Promise.withResolvers<void>()
-    act = async (socket) => {
+    provider.act = async (socket) => {
       socket.write(head + whole('gemini'))
       for (let sent = 0; sent < 8; sent++) socket.write(`: ${'y'.repeat(20_000)}\n\n`)
       await seen.promise
@@ -201,7 +184,7 @@ describe('a stream', () => {
   })
 
   it('that drips for ever ends when a call must', async () => {
-    act = (socket) => {
+    provider.act = (socket) => {
       socket.write(`${head}${streams.openai[0]}\n\n`)
       void drip(socket, Buffer.alloc(1000, ':'), 100)
     }
@@ -210,7 +193,7 @@ describe('a stream', () => {
   })
 
   it('that says nothing more ends after between_chunks', async () => {
-    act = (socket) => socket.write(`${head}${streams.openai[0]}\n\n`)
+    provider.act = (socket) => socket.write(`${head}${streams.openai[0]}\n\n`)
     const { record } = await call('openai', { model: 'silent' })
     expect(record).toMatchObject({
       error: { code: 'provider_timeout', message: expect.stringContaining('between_chunks') },
@@ -246,7 +229,7 @@ describe('a head', () => {
     ],
   ]
   it.each(cases)('from the provider, %s, ends', async (_name, act1, expected) => {
-    act = act1
+    provider.act = act1
     const { status } = await call('openai', { model: 'unopened' })
     expect(status).toBe(expected)
   })
@@ -288,7 +271,7 @@ describe('a client', () => {
 describe('after all of this', () => {
   it('nothing is left, and the next call is served', async () => {
     await until(() => plane.inFlight() === 0)
-    act = (socket) => socket.end(head + whole('openai'))
+    provider.act = (socket) => socket.end(head + whole('openai'))
     expect((await call('openai')).status).toBe(200)
     expect(plane.health(0)).toEqual({ state: 'ready' })
   })

@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AlertMessage } from '../../src/core/alert.ts'
 import { TestCluster } from '../support/cluster.ts'
+import { askChat } from '../support/gateway.ts'
 import { listen } from '../support/listen.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
@@ -25,10 +26,8 @@ describe.skipIf(postgresPrograms === null)(`alerts of several nodes (${needsPost
     const url = `${await listen(receiver)}/hook`
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], { records: 'shared' })
-    const { admin, addRoute } = cluster.node('gw-a').gateway
-    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl: upstream.baseUrl, credential, skipCheck: true })
-    await addRoute('gpt-4o-mini', ['up'])
-    await admin.alerts.add({ name: 'ops', url, on: ['budget', 'expiry'] })
+    await cluster.addChat(upstream, credential)
+    await cluster.node('gw-a').gateway.admin.alerts.add({ name: 'ops', url, on: ['budget', 'expiry'] })
     await cluster.converge()
   })
   afterAll(async () => {
@@ -49,15 +48,7 @@ describe.skipIf(postgresPrograms === null)(`alerts of several nodes (${needsPost
 
   /** Again where the node was not given a part of the budget yet. */
   async function ask(name: string, key: string): Promise<void> {
-    const once = async () => {
-      const response = await fetch(`${cluster.node(name).gateway.baseUrl}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'gpt-4o-mini', max_tokens: 10, messages: [{ role: 'user', content: 'hello' }] }),
-      })
-      await response.text()
-      return response.status
-    }
+    const once = async () => (await askChat(cluster.node(name).gateway, key, { max_tokens: 10 })).status
     await expect.poll(once, { timeout: 30_000 }).toBe(200)
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestCluster } from '../support/cluster.ts'
+import { askChat } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
@@ -12,11 +13,8 @@ describe.skipIf(postgresPrograms === null)(`a budget that nodes share from now o
   beforeAll(async () => {
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], { records: 'shared' })
-    const { admin, addRoute, createKey } = node('gw-a').gateway
-    const { baseUrl } = upstream
-    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
-    await addRoute('gpt-4o-mini', ['up'])
-    ;({ key } = await createKey('everywhere'))
+    await cluster.addChat(upstream, credential)
+    ;({ key } = await node('gw-a').gateway.createKey('everywhere'))
     await cluster.converge()
   })
   afterAll(async () => {
@@ -26,15 +24,7 @@ describe.skipIf(postgresPrograms === null)(`a budget that nodes share from now o
 
   const node = (name: string) => cluster.node(name)
 
-  async function ask(name: string): Promise<number> {
-    const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-4o-mini', max_tokens: 10, messages: [{ role: 'user', content: 'hello' }] }),
-    })
-    await response.text()
-    return response.status
-  }
+  const ask = async (name: string) => (await askChat(node(name).gateway, key, { max_tokens: 10 })).status
 
   async function askOften(name: string, times: number): Promise<void> {
     for (let count = 0; count < times; count++) expect(await ask(name)).toBe(200)

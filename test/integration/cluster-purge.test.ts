@@ -8,6 +8,7 @@ import { shipBatch } from '../../src/cluster/records/ship.ts'
 import { removeRecords } from '../../src/cluster/records/write-records.ts'
 import { newId } from '../../src/core/ids.ts'
 import { TestCluster } from '../support/cluster.ts'
+import { askChat } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
@@ -26,10 +27,8 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
   beforeAll(async () => {
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b'], { records: 'shared' })
-    const { admin, addRoute, createKey } = node('gw-a').gateway
-    const { baseUrl } = upstream
-    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
-    await addRoute('gpt-4o-mini', ['up'])
+    await cluster.addChat(upstream, credential)
+    const { admin, createKey } = node('gw-a').gateway
     await admin.policies.add({ name: 'captured', capture: 'full', attach: ['project:default'] })
     ;({ key } = await createKey('everywhere'))
     await cluster.converge()
@@ -42,12 +41,7 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
   const node = (name: string) => cluster.node(name)
 
   async function ask(name: string, user: string): Promise<string> {
-    const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-sp-tag': `user=${user}` },
-      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
-    })
-    await response.text()
+    const response = await askChat(node(name).gateway, key, {}, { 'x-sp-tag': `user=${user}` })
     expect(response.status).toBe(200)
     return response.headers.get('x-sp-request-id') ?? ''
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestCluster } from '../support/cluster.ts'
-import { listAllRequests } from '../support/gateway.ts'
+import { askChat, listAllRequests } from '../support/gateway.ts'
 import { listen } from '../support/listen.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
@@ -34,10 +34,8 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
   beforeAll(async () => {
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b'], { records: 'shared' })
+    await cluster.addChat(upstream, credential)
     const { admin, addRoute, createKey } = node('gw-a').gateway
-    const { baseUrl } = upstream
-    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
-    await addRoute('gpt-4o-mini', ['up'])
     keeper = await startKeeper()
     await admin.providers.add({ name: 'kept', kind: 'openai', baseUrl: keeper.origin, credential, skipCheck: true })
     await addRoute('gpt-kept', ['kept'])
@@ -54,12 +52,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
 
   /** Id of the request; null: it failed. */
   async function ask(name: string): Promise<string | null> {
-    const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
-    })
-    await response.text()
+    const response = await askChat(node(name).gateway, key)
     return response.status === 200 ? response.headers.get('x-sp-request-id') : null
   }
 

@@ -6,6 +6,7 @@ import { answerers } from '../../src/cluster/questions.ts'
 import { keepDays } from '../../src/cluster/records/days.ts'
 import { recordsPart } from '../../src/cluster/schema/records.ts'
 import { TestCluster } from '../support/cluster.ts'
+import { askChat } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
@@ -64,25 +65,15 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
   it('share configuration, budgets and records, also of a day that nobody has made yet', async () => {
     const [first, second] = cluster.nodes
     if (first === undefined || second === undefined) throw new Error('two nodes')
-    const { baseUrl } = upstream
-    await first.gateway.admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
-    await first.gateway.addRoute('gpt-4o-mini', ['up'])
+    await cluster.addChat(upstream, credential)
     await first.gateway.admin.policies.add({ name: 'day', budgetUsdDay: 1, capture: 'full' })
     const { key, id } = await first.gateway.createKey('shared', { policy: 'day' })
     await cluster.converge()
     const tables = "select relname from pg_class where relname ~ '^(records|bodies)_2' and relkind = 'r'"
     for (const table of query(tables).split('\n')) query(`drop table spgw.${table}`)
-    const ask = async (baseUrl: string) => {
-      const response = await fetch(`${baseUrl}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
-      })
-      await response.text()
-      return response.status
-    }
     // Of a budget that was made just now a node may not have been given anything yet.
-    for (const { gateway } of [first, second]) await expect.poll(() => ask(gateway.baseUrl)).toBe(200)
+    for (const { gateway } of [first, second])
+      await expect.poll(async () => (await askChat(gateway, key)).status).toBe(200)
     await expect
       .poll(() => query('select distinct node from spgw.bodies order by 1').split('\n'))
       .toEqual(['gw-a', 'gw-b'])

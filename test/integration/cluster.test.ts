@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { askChat } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 import { oneOf } from '../support/shows/is-whole.ts'
@@ -14,10 +15,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
   beforeAll(async () => {
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'])
-    const { admin, addRoute } = node('gw-a').gateway
-    const { baseUrl } = upstream
-    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
-    await addRoute('gpt-4o-mini', ['up'])
+    await cluster.addChat(upstream, credential)
   })
   afterAll(async () => {
     await cluster?.stop()
@@ -26,15 +24,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
 
   const node = (name: string) => cluster.node(name)
 
-  async function ask(name: string, key: string): Promise<number> {
-    const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
-    })
-    await response.text()
-    return response.status
-  }
+  const ask = async (name: string, key: string) => (await askChat(node(name).gateway, key)).status
 
   const names = ['gw-a', 'gw-b', 'gw-c']
   const askAll = (key: string) => Promise.all(names.map((name) => ask(name, key)))

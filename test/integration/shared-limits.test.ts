@@ -1,6 +1,7 @@
 import { Redis } from 'iovalkey'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestCluster } from '../support/cluster.ts'
+import { askChat } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
@@ -17,10 +18,7 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       upstream = await startMockProvider('openai', credential)
       redis = await RedisServer.start()
       cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], { valkeyPort: redis.port })
-      const { admin, addRoute } = first().gateway
-      const { baseUrl } = upstream
-      await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
-      await addRoute('gpt-4o-mini', ['up'])
+      await cluster.addChat(upstream, credential)
     })
     afterAll(async () => {
       await cluster?.stop()
@@ -34,15 +32,7 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       return node
     }
 
-    async function ask(node: number, key: string): Promise<Response> {
-      const response = await fetch(`${cluster.nodes[node]?.gateway.baseUrl}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
-      })
-      await response.text()
-      return response
-    }
+    const ask = (node: number, key: string) => askChat(cluster.nodes[node]?.gateway ?? first().gateway, key)
 
     async function limitedKey(name: string, rules: object): Promise<string> {
       const { admin, createKey } = first().gateway

@@ -6,6 +6,7 @@ import { exportRows } from '../../src/store/replica/apply-rows.ts'
 import { sharedTables } from '../../src/store/replica/shared-tables.ts'
 import { FaultProxy } from './fault-proxy.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from './gateway.ts'
+import type { MockProvider } from './mock-provider.ts'
 import { PostgresServer } from './postgres-server.ts'
 import type { Surroundings } from './storage-fault.ts'
 
@@ -71,6 +72,13 @@ export class TestCluster {
     const found = this.nodes.find((each) => each.name === name)
     if (found === undefined) throw new Error(`there is no node ${name}`)
     return found
+  }
+
+  /** On the first node: a provider for `askChat`, and the route to it. */
+  async addChat({ baseUrl }: Pick<MockProvider, 'baseUrl'>, credential: string): Promise<void> {
+    const { admin, addRoute } = this.node(this.nodes[0]?.name ?? '').gateway
+    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
+    await addRoute('gpt-4o-mini', ['up'])
   }
 
   /** One that is not a member of anything yet, and has reached PostgreSQL. */

@@ -65,6 +65,22 @@ export interface TestGateway {
   stop(): Promise<void>
 }
 
+/** Asks for a chat, and reads its answer to the end. `more`: further members of the body. */
+export async function askChat(
+  { baseUrl }: Pick<TestGateway, 'baseUrl'>,
+  key: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const response = await fetch(`${baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }], ...more }),
+  })
+  await response.text()
+  return response
+}
+
 const root = join(import.meta.dirname, '../..')
 
 /** `dist/spgw` when SPGW_TEST_EXECUTABLE names it, a bundle when SPGW_TEST_BUNDLE does, else the sources under this Node. */

@@ -1,6 +1,7 @@
 import { families, findMissingFile } from './anthropic/families.ts'
 import { answerRows } from './mock-families.ts'
 import {
+  cloudflareHeaders,
   isObject,
   type JsonObject,
   type MockAnswer,
@@ -248,12 +249,7 @@ function headers(number: number, contentType = 'application/json'): [string, str
     ['anthropic-workspace-id', 'wrkspc_mockcanary'],
     ['anthropic-ratelimit-requests-limit', '4000'],
     ['anthropic-ratelimit-requests-remaining', '3999'],
-    ['set-cookie', '__cf_bm=mockcanary; path=/; HttpOnly'],
-    ['cf-ray', '8f01mockcanary-FRA'],
-    ['cf-cache-status', 'DYNAMIC'],
-    ['server', 'cloudflare'],
-    ['via', '1.1 mockcanary'],
+    ...cloudflareHeaders,
     ['x-envoy-upstream-service-time', '42'],
-    ['strict-transport-security', 'max-age=31536000'],
   ]
 }

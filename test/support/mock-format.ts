@@ -68,6 +68,16 @@ export function reported(usage: Partial<MockUsage>): TokenUsage {
   }
 }
 
+/** Of vendors behind Cloudflare: none of them goes to a client. */
+export const cloudflareHeaders: readonly [string, string][] = [
+  ['set-cookie', '__cf_bm=mockcanary; path=/; HttpOnly'],
+  ['cf-ray', '8f00mockcanary-FRA'],
+  ['cf-cache-status', 'DYNAMIC'],
+  ['server', 'cloudflare'],
+  ['via', '1.1 mockcanary'],
+  ['strict-transport-security', 'max-age=31536000'],
+]
+
 export function wholeAnswer(
   status: number,
   headers: [string, string][],

@@ -1,4 +1,5 @@
 import {
+  cloudflareHeaders,
   isObject,
   type JsonObject,
   type MockAnswer,
@@ -317,12 +318,7 @@ function headers(number: number, contentType = 'application/json'): [string, str
     ['x-ratelimit-limit-requests', '10000'],
     ['x-ratelimit-remaining-requests', '9999'],
     ['x-ratelimit-reset-requests', '6ms'],
-    ['set-cookie', '__cf_bm=mockcanary; path=/; HttpOnly'],
-    ['cf-ray', '8f00mockcanary-FRA'],
-    ['cf-cache-status', 'DYNAMIC'],
-    ['server', 'cloudflare'],
-    ['via', '1.1 mockcanary'],
+    ...cloudflareHeaders,
     ['alt-svc', 'h3=":443"; ma=86400'],
-    ['strict-transport-security', 'max-age=31536000'],
   ]
 }

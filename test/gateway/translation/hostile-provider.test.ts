@@ -1,42 +1,26 @@
-import net, { type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
-import { listen } from '../../support/listen.ts'
+import { type RawProvider, startRawProvider } from '../../support/raw-provider.ts'
 
 const heldLimit = 8_000_000
 
-let provider: net.Server
+let provider: RawProvider
 let plane: DataPlane
-let act: (socket: Socket) => unknown = (socket) => socket.destroy()
-const sockets = new Set<Socket>()
 
 beforeAll(async () => {
-  provider = net.createServer((socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    socket.on('error', () => {})
-    socket.once('data', () => {
-      act(socket)
-      socket.resume()
-    })
-  })
-  const origin = await listen(provider)
+  provider = await startRawProvider()
   plane = await startDataPlane({
     heldLimit,
     // Bytes end these streams, however slow the machine is.
     timeouts: { total: 170_000 },
-    providers: [
-      { kind: 'openai', baseUrl: `${origin}/v1` },
-      { kind: 'anthropic', baseUrl: origin },
-      { kind: 'gemini', baseUrl: origin },
-    ],
+    providers: provider.providers,
   })
 })
 
 afterAll(async () => {
-  for (const socket of sockets) socket.destroy()
-  await plane.stop()
   provider.close()
+  await plane.stop()
 })
 
 const clients = {
@@ -71,7 +55,7 @@ describe('an error of Gemini’s, and no proper end after it', () => {
     'is the one error that a client of %s gets, and the record’s',
     async (client) => {
       // Less than what was promised: the connection is cut behind the error.
-      act = (socket) => socket.end(`${head}content-length: 9999\r\n\r\n${said}${error}`)
+      provider.act = (socket) => socket.end(`${head}content-length: 9999\r\n\r\n${said}${error}`)
       const { text, record } = await call(client, 'gemini-model')
       expect(text).toContain('hello')
       expect(text.match(/"error":/g)).toHaveLength(1)
@@ -100,7 +84,7 @@ describe('a stream without end', () => {
     ['events that say nothing', delta('').repeat(200)],
     ['blocks', Array.from({ length: 200 }, (_, index) => begin.replace('"index":0', `"index":${index}`)).join('')],
   ])('of %s ends when the memory that answers may take is used up', async (_, piece) => {
-    act = (socket) => flood(socket, piece)
+    provider.act = (socket) => flood(socket, piece)
     const { text, record } = await call('responses', 'anthropic-model')
     expect(text.trimEnd().split('\n').at(-2)).toBe('event: response.failed')
     expect(record).toMatchObject({ error: { code: 'overloaded' } })
