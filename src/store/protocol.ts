@@ -23,8 +23,8 @@ export interface StoreThreadData {
   sharesRecords?: boolean
 }
 
-export type StoreRequest =
-  | { kind: 'open' }
+/** What is answered, under its `id`. */
+export type StoreQuestion =
   | {
       kind: 'table'
       id: number
@@ -38,6 +38,10 @@ export type StoreRequest =
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Of a node of a cluster. */
   | { kind: 'replica'; id: number; request: ReplicaRequest }
+
+export type StoreRequest =
+  | StoreQuestion
+  | { kind: 'open' }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
   | { kind: 'records' | 'admitted' | 'traffic' | 'holds' | 'traces'; wanted: boolean }
   /** Nobody waits any more for the answer to that call. */

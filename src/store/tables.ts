@@ -5,7 +5,7 @@ import { cacheTable } from './cache/cache.ts'
 import { configurationTable } from './configuration/configuration.ts'
 import { environmentsTable } from './configuration/environments.ts'
 import { keysTable } from './configuration/keys.ts'
-import { forgetOwned, ownershipTable, refuseOwned } from './configuration/ownership.ts'
+import { ownershipTable, refuseOwned } from './configuration/ownership.ts'
 import { policiesTable } from './configuration/policies.ts'
 import { pricesTable } from './configuration/prices.ts'
 import { projectsTable } from './configuration/projects.ts'
@@ -16,8 +16,7 @@ import { workspaceTable } from './configuration/workspace.ts'
 import { objectsTable } from './objects/objects.ts'
 import { storeAccess } from './operators/access.ts'
 import { tokensTable } from './operators/api-tokens.ts'
-import { appendAudit, auditTable } from './operators/audit.ts'
-import { projectOf } from './operators/audit-project.ts'
+import { auditTable, withAudit } from './operators/audit.ts'
 import { operatorsTable } from './operators/operators.ts'
 import { passkeysTable } from './operators/passkeys.ts'
 import { sessionsTable } from './operators/sessions.ts'
@@ -81,14 +80,7 @@ export async function runMethod(db: Database, call: TableCall): Promise<unknown>
 /** A method that writes, with its audit line, in the caller's transaction. */
 export async function runWrite(db: Database, call: TableCall): Promise<unknown> {
   if (call.audit) await refuseOwned(db, call.audit)
-  // Looked up before as well: what is removed belongs to no project any more.
-  const project = call.audit === null ? null : await projectOf(db, call.audit)
-  const output = await runMethod(db, call)
-  if (call.audit) {
-    await appendAudit(db, call.audit, project)
-    await forgetOwned(db, call.audit)
-  }
-  return output
+  return await withAudit(db, call.audit, () => runMethod(db, call))
 }
 
 function accessOf(call: TableCall): string {

@@ -4,7 +4,7 @@ import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'no
 import { armThread } from '../core/fault-point.ts'
 import { type LongTurn, nowDoing, TurnWatch } from '../core/turn-watch.ts'
 import { type CallLife, runStoppable } from './cancellation.ts'
-import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
+import type { StoreMessage, StoreQuestion, StoreRequest, StoreThreadData } from './protocol.ts'
 import { StoreSession } from './session.ts'
 import { lockDatabase } from './sqlite/lock.ts'
 import { openStore } from './sqlite/open.ts'
@@ -82,24 +82,6 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   post({ kind: 'ready', upgrade: store.upgrade })
   trimHeapAfterStart()
 }
-
-type StoreQuestion = Exclude<
-  StoreRequest,
-  {
-    kind:
-      | 'open'
-      | 'stop'
-      | 'objects'
-      | 'outbox'
-      | 'records'
-      | 'admitted'
-      | 'traffic'
-      | 'holds'
-      | 'traces'
-      | 'writers'
-      | 'retention'
-  }
->
 
 async function answer(
   session: StoreSession,

@@ -1,13 +1,12 @@
 import { inSlices } from '../../core/slices.ts'
 import { alertsTable } from '../alerts/alerts.ts'
 import type { ConfigurationWrite, StoredConfiguration, Tables } from '../api.ts'
-import { appendAudit } from '../operators/audit.ts'
-import { projectOf } from '../operators/audit-project.ts'
+import { withAudit } from '../operators/audit.ts'
 import type { Database } from '../schema.ts'
 import { StoreMoved } from '../store-error.ts'
 import { environmentsTable } from './environments.ts'
 import { keysTable } from './keys.ts'
-import { forgetOwned, listOwned, releaseOwned, setOwned } from './ownership.ts'
+import { listOwned, releaseOwned, setOwned } from './ownership.ts'
 import { policiesTable } from './policies.ts'
 import { projectsTable } from './projects.ts'
 import { providersTable } from './providers.ts'
@@ -27,13 +26,8 @@ export function configurationTable(db: Database): Tables['configuration'] {
       // In slices: thousands of steps take seconds, in which others wait for the database and nobody for the thread.
       await inSlices(steps, async ({ table, method, input, audit }) => {
         const methods: object = tables[table]
-        // Looked up before: what is removed belongs to no project any more.
-        const project = audit === null ? null : await projectOf(db, audit)
-        await (methods as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]?.(...input)
-        if (audit !== null) {
-          await appendAudit(db, audit, project)
-          await forgetOwned(db, audit)
-        }
+        const run = (methods as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]
+        if (run !== undefined) await withAudit(db, audit, () => run(...input))
       })
       await releaseOwned(db, release)
       await setOwned(db, own)

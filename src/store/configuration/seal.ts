@@ -9,7 +9,7 @@ import { StoreConflict } from '../store-error.ts'
 
 export function sealTable(db: Database): Tables['seal'] {
   return {
-    sealed: async () => [...(await readCredentials(db)), ...(await readTotp(db)), ...(await readAlerts(db))],
+    sealed: () => readSecrets(db),
     everything: () => readEverySeal(db),
     async replace(expected, changes) {
       if (!isSame(expected, await readEverySeal(db)))
@@ -32,6 +32,10 @@ export function sealTable(db: Database): Tables['seal'] {
   }
 }
 
+async function readSecrets(db: Database): Promise<SealedValue[]> {
+  return [...(await readCredentials(db)), ...(await readTotp(db)), ...(await readAlerts(db))]
+}
+
 async function readCredentials(db: Database): Promise<SealedValue[]> {
   const rows = await db
     .selectFrom('provider_credentials')
@@ -47,7 +51,7 @@ async function readCredentials(db: Database): Promise<SealedValue[]> {
 export async function readEverySeal(db: Database): Promise<SealedValue[]> {
   const own = await db.selectFrom('seal').select(['name', 'sealed']).orderBy('name').execute()
   const values = own.map(({ name, sealed }) => ({ identity: name, sealed }))
-  return [...(await readCredentials(db)), ...(await readTotp(db)), ...(await readAlerts(db)), ...values]
+  return [...(await readSecrets(db)), ...values]
 }
 
 async function readTotp(db: Database): Promise<SealedValue[]> {
@@ -63,26 +67,17 @@ async function readAlerts(db: Database): Promise<SealedValue[]> {
 /** In the caller's transaction. All revisions of a provider that share a credential get its new seal. */
 export async function replaceSealed(db: Database, changes: Reseal['changes']): Promise<void> {
   for (const { identity, before, after: sealed } of changes) {
-    const [kind, provider, id] = identity.split(':')
-    if (kind === 'totp' && provider !== undefined)
-      await db
-        .updateTable('operators')
-        .set({ totp_sealed: sealed })
-        .where('id', '=', provider)
-        .where('totp_sealed', '=', before)
-        .execute()
-    else if (kind === 'alert' && provider !== undefined)
-      await db.updateTable('alerts').set({ sealed }).where('id', '=', provider).where('sealed', '=', before).execute()
-    else if (kind === 'credential' && provider !== undefined && id !== undefined)
-      await db
-        .updateTable('provider_credentials')
-        .set({ sealed })
-        .where('provider_id', '=', provider)
-        .where('id', '=', id)
-        .where('sealed', '=', before)
-        .execute()
-    else
-      await db.updateTable('seal').set({ sealed }).where('name', '=', identity).where('sealed', '=', before).execute()
+    const [kind, owner = '', id = ''] = identity.split(':')
+    if (kind === 'totp')
+      await sql`update operators set totp_sealed = ${sealed} where id = ${owner} and totp_sealed = ${before}`.execute(
+        db,
+      )
+    else if (kind === 'alert')
+      await sql`update alerts set sealed = ${sealed} where id = ${owner} and sealed = ${before}`.execute(db)
+    else if (kind === 'credential')
+      await sql`update provider_credentials set sealed = ${sealed}
+        where provider_id = ${owner} and id = ${id} and sealed = ${before}`.execute(db)
+    else await sql`update seal set sealed = ${sealed} where name = ${identity} and sealed = ${before}`.execute(db)
   }
 }
 

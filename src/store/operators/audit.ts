@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { newId } from '../../core/ids.ts'
 import type { Tables } from '../api.ts'
+import { forgetOwned } from '../configuration/ownership.ts'
 import type { AuditRow, Database } from '../schema.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import { ChainWalk, chainForm, hashLine } from './audit-chain.ts'
@@ -118,6 +119,21 @@ export async function appendAudit(
     .insertInto('audit')
     .values({ ...row, hash: hashLine(row) })
     .execute()
+}
+
+/** What `run` changes, with its line; both in the caller's transaction. */
+export async function withAudit<Output>(
+  db: Database,
+  line: AuditLine | null,
+  run: () => Promise<Output>,
+): Promise<Output> {
+  if (line === null) return await run()
+  // Looked up before as well: what is removed belongs to no project any more.
+  const project = await projectOf(db, line)
+  const output = await run()
+  await appendAudit(db, line, project)
+  await forgetOwned(db, line)
+  return output
 }
 
 function toEvent(row: AuditRow): AuditEvent {
