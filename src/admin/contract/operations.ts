@@ -14,9 +14,9 @@ export interface ListedOperation {
 }
 
 /** Every operation in the order of the contract: for commands, reference pages and parity tests. */
-export function listOperations(router: AnyContractRouter = contract): ListedOperation[] {
+export function listOperations(): ListedOperation[] {
   const operations: ListedOperation[] = []
-  walk(router, [], (procedure, path) => operations.push(describe(procedure, path)))
+  walk(contract, [], (procedure, path) => operations.push(describe(procedure, path)))
   return operations
 }
 

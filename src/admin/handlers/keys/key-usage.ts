@@ -19,14 +19,15 @@ interface UsageInput {
  * Sums are from the records, which are what requests are charged by; what is used of limits is from the counters that all threads
  * share.
  */
-export async function showKeyUsage(context: AdminContext, input: UsageInput, now = new Date()) {
+export async function showKeyUsage(context: AdminContext, input: UsageInput) {
+  const now = Date.now()
   const keys = await chooseKeys(context, input)
   const [one] = input.key === undefined ? [] : keys
   await context.runtime.ingest()
   const names = await loadNames(context)
   const { configuration } = context.runtime.snapshot()
   const { timeZone } = configuration
-  const [day, month] = [periodAt('day', timeZone, now.getTime()), periodAt('month', timeZone, now.getTime())]
+  const [day, month] = [periodAt('day', timeZone, now), periodAt('month', timeZone, now)]
   const today = isoTime(day.start)
   const filter = one === undefined ? { since: today } : { since: isoTime(month.start), key: one.id }
   const rows = await context.store.records.usage({ ...filter, limit: 1 }, today)
@@ -39,7 +40,7 @@ export async function showKeyUsage(context: AdminContext, input: UsageInput, now
     project: names.project(key.projectId),
     environment: names.environment(key.environmentId),
     ...showLimits(context.runtime, effective.get(key.id)?.limits ?? []),
-    hours: showHours(configuration, policiesOf(key), now.getTime()),
+    hours: showHours(configuration, policiesOf(key), now),
     today: showSum(sums.get(key.id)?.lately, isoTime(day.end)),
     month: one === undefined ? null : showSum(sums.get(key.id)?.whole, isoTime(month.end)),
     last_used_at: key.lastUsedAt,

@@ -25,8 +25,8 @@ const show = (policy: Policy, attachments: Attachments) => ({
   created_at: policy.createdAt,
 })
 /** What has ended says nothing any more. */
-function currentGrants({ grants = [] }: Pick<Policy, 'grants'>, now = Date.now()): BudgetGrant[] {
-  return grants.filter(({ until }) => Date.parse(until) > now)
+function currentGrants({ grants = [] }: Pick<Policy, 'grants'>): BudgetGrant[] {
+  return grants.filter(({ until }) => Date.parse(until) > Date.now())
 }
 
 const resource = ({ id, name }: Policy) => ({ kind: 'policy', id, name })
