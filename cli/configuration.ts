@@ -90,7 +90,7 @@ function refuseUnset({ unset }: ConfigurationPlan): void {
   refuseAll(unset, 'Nothing was changed. Set the variables in this shell, or fill the files, and apply again.')
 }
 
-/** All of them have to be mended, so all are shown. */
+/** All of them have to be fixed, so all are shown. */
 function refuseAll(problems: readonly PlanProblem[], hint: string): void {
   if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')

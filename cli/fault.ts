@@ -55,7 +55,7 @@ export function reportFault(error: unknown): FaultReport {
     textIn(error, 'hint') ??
     systemHints[textIn(error, 'code') ?? ''] ??
     'Run the command again with --verbose for details.'
-  // Wrong settings come as a list of places, all of which have to be mended.
+  // Wrong settings come as a list of places, all of which have to be fixed.
   const cause = Array.isArray(Reflect.get(Object(error), 'problems')) ? message : firstLine(message)
   return { status, cause, otherCauses: [], hint, details: describeChain(error) }
 }

@@ -19,7 +19,7 @@ export interface StoreWatchOptions {
   onDegraded(reason: string | null): void
 }
 
-/** Asks the store twice a second how it is, so that every surface can say so from memory, without waiting for a sick one. */
+/** Asks the store twice a second how it is, so that every surface can say so from memory, without waiting for an unhealthy one. */
 export class StoreWatch {
   /** As it was when the store answered last. */
   health: KnownHealth = null

@@ -65,7 +65,7 @@ export function isAlive({ session, operator }: SessionOfOperator, now = Date.now
   return session.revokedAt === null && Date.parse(session.expiresAt) > now && operator.state === 'active'
 }
 
-/** Each use puts the end off, up to the day when it ends in any case. A store that is sick signs nobody out. */
+/** Each use puts the end off, up to the day when it ends in any case. A store that is unhealthy signs nobody out. */
 async function touch(store: StoreClient, session: Session, now: number): Promise<void> {
   const end = Math.min(now + idleMs, Date.parse(session.createdAt) + absoluteMs)
   await store.sessions.touch(session.tokenSha256, timeOf(now), timeOf(end)).catch(() => {})

@@ -26,7 +26,6 @@ export type { Alert, AlertDelivery } from './alerts/alert-tables.ts'
 export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
 export type { FoundBodies, StoredBody } from './records/body-tables.ts'
 export type {
-  AttemptPoint,
   AttemptQuestion,
   AttemptSeries,
   AttemptSums,

@@ -49,7 +49,7 @@ export class StoreBehind extends Error {
   override readonly name = 'StoreBehind'
 }
 
-/** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
+/** The storage is unhealthy (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
 export class StoreDegraded extends Error {
   override readonly name: string = 'StoreDegraded'
 }

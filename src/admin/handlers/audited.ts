@@ -14,15 +14,16 @@ interface AuditedChange {
 /** The tables, whose writes are committed together with the line that says who changed what. */
 export function audited({ store, caller, force }: AdminContext, change: AuditedChange) {
   return store.audited({
-    actor: caller.name,
-    actorId: caller.id,
-    surface: caller.surface,
-    address: caller.address ?? null,
+    ...writtenBy(caller),
     force: force === true,
     ...change,
     before: withoutOwners(change.before),
     after: withoutOwners(change.after),
   })
+}
+
+export function writtenBy({ name, id, surface, address = null }: AdminContext['caller']) {
+  return { actor: name, actorId: id, surface, address }
 }
 
 /** Who owns a field is no part of what was changed. */

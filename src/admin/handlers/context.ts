@@ -182,7 +182,7 @@ export interface Runtime {
   status(): RuntimeStatus
   /** For how long the settings of this node keep captured bodies, from when their request came. */
   bodiesKeptMs(): number
-  /** What of it is sick now, without the rest. */
+  /** What of it is unhealthy now, without the rest. */
   degraded(): readonly DegradedPart[]
   /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */
   backup(options: { credentials: boolean; records: boolean }): Promise<AsyncIterable<BackupEvent>>
@@ -373,7 +373,7 @@ export interface RuntimeStatus {
   degraded: DegradedPart[]
   /** How often each part has become degraded since the start. */
   degradedTimes: ReadonlyMap<PartName, number>
-  /** As the store said last, so that nobody waits for a sick one; null: it has said nothing yet. */
+  /** As the store said last, so that nobody waits for one that is unhealthy; null: it has said nothing yet. */
   store: StoreHealth | null
   /** Of the journal, since the start: they waited for the disk until memory was full, or until the end. */
   entriesLost: number

@@ -9,7 +9,7 @@ import { showBudgets } from './policies/limit-usage.ts'
 export const status = operations.status.handler(({ context }) => showStatus(context))
 
 /**
- * From memory alone: how a sick gateway is must be told by the sick gateway. Whoever was given single projects is told
+ * From memory alone: an unhealthy gateway must be able to say how it is. Whoever was given single projects is told
  * what is counted of these, and of the rest only whether it is well.
  */
 export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 'scope'>) {

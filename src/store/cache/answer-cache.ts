@@ -31,7 +31,7 @@ export class AnswerCache {
       if (message.kind === 'cache-put') return void this.put(message).catch(ignore)
       const { id, key } = message
       void this.find(key, Date.now())
-        // A sick database is a miss.
+        // A database that cannot be read is a miss.
         .catch(() => null)
         .then((found) => port.postMessage({ kind: 'cached', id, found } satisfies CacheReply))
     })

@@ -92,7 +92,7 @@ export class Ingestion {
     this.#offsets?.delete(name)
   }
 
-  /** A segment that cannot be read keeps none of the others waiting; a sick database ends the pass. */
+  /** A segment that cannot be read keeps none of the others waiting; an unhealthy database ends the pass. */
   async #readEach(segments: readonly Segment[], troubles: unknown[]): Promise<number> {
     let changed = 0
     for (const segment of segments) {

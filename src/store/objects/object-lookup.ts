@@ -50,7 +50,7 @@ export class ObjectLookup {
         answered = true
         port.postMessage(reply)
       })
-      // Whoever asks waits longer for a thread that is busy than for one that is sick. Nearly all are answered by then.
+      // Whoever asks waits longer for a thread that is busy than for one that is unhealthy. Nearly all are answered by then.
       setImmediate(() => {
         if (!answered) port.postMessage({ id: question.id, kind: 'begun', ...this.#longerTime() } satisfies ObjectReply)
       })

@@ -8,7 +8,7 @@ import { HotStatements } from './hot-statements.ts'
 const pausesMs = [10, 20, 40, 80, 150]
 /** A lock that lasts this long is told, before those who wait for it give up. */
 const noticeMs = 500
-/** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
+/** A fault that went away by itself is reported for this long, so that whoever looks now and then sees it. */
 const recoveredMs = 3000
 
 interface ConnectionParts {
@@ -187,7 +187,7 @@ export class Connection {
     }
   }
 
-  /** What had nothing to change succeeds on a sick disk, too: only what has to be written says that it is well. */
+  /** What had nothing to change succeeds on a failing disk, too: only a real write shows that it is healthy. */
   async #lookForTrouble(): Promise<void> {
     try {
       await this.db.transaction().execute(tryToWrite)

@@ -3,6 +3,7 @@ import { kindSpecs, writeField } from '../../../manifest/kinds.ts'
 import type { ManifestPlan, PlannedChange } from '../../../manifest/plan.ts'
 import type { Fields, ResourceKind } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, ConfigurationWrite, Key, OwnedField } from '../../../store/api.ts'
+import { writtenBy } from '../audited.ts'
 import type { AdminContext } from '../context.ts'
 import { mintSecret } from '../keys/mint-secret.ts'
 import type { Found } from '../providers/provider-check.ts'
@@ -104,10 +105,7 @@ class StepMaker {
     const { caller } = this.#context
     const show = (fields: Fields | null) => (fields === null ? null : showFields(change, fields))
     return {
-      actor: caller.name,
-      actorId: caller.id,
-      surface: caller.surface,
-      address: caller.address ?? null,
+      ...writtenBy(caller),
       operation: 'apply',
       resource: { kind: change.kind, id: this.#ids.of(change), name: change.name },
       before: show(change.before),

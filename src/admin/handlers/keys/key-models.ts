@@ -4,10 +4,11 @@ import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { listPrices } from '../../../policy/prices/list-prices.ts'
 import { indexKinds } from '../../../providers/index.ts'
 import { compileRoutes, visibleModels } from '../../../routing/plan.ts'
-import type { SnapshotKey, SnapshotProvider } from '../../../store/configuration/snapshot.ts'
+import type { SnapshotProvider } from '../../../store/configuration/snapshot.ts'
 import type { AdminContext } from '../context.ts'
-import { type FoundScope, findKey, findScope } from '../find.ts'
+import { findKey, findScope } from '../find.ts'
 import { vendorOf } from '../prices/vendor-of.ts'
+import { bareKey } from './bare-key.ts'
 
 interface ModelsInput {
   key?: string | undefined
@@ -21,7 +22,7 @@ export async function listKeyModels(context: AdminContext, input: ModelsInput) {
   const scope = await findScope(context, input)
   const { configuration, keys } = context.runtime.snapshot()
   const found = input.key === undefined ? null : await findKey(context, input.key, scope)
-  const key = keys.find(({ id }) => id === found?.id) ?? newKey(scope)
+  const key = keys.find(({ id }) => id === found?.id) ?? bareKey(scope)
   const policy = effectivePolicy(compilePolicies(configuration), key)
   const providers = await context.store.providers.list()
   const vendors = new Map(providers.map((provider) => [provider.id, vendorOf(provider)]))
@@ -44,15 +45,4 @@ export async function listKeyModels(context: AdminContext, input: ModelsInput) {
       output_tokens: outputTokens,
     }),
   )
-}
-
-/** What `keys create` would make there. */
-function newKey({ project, environment }: FoundScope): SnapshotKey {
-  return {
-    ...{ hash: '', id: '', name: '', lastFour: '', policyId: null, tags: {}, expiresAt: null, revokedAt: null },
-    projectId: project.id,
-    project: project.name,
-    environmentId: environment.id,
-    environment: environment.name,
-  }
 }

@@ -36,7 +36,7 @@ export const requests = {
       (error: unknown) => error,
     )
     const record = await context.store.records.get(input.id)
-    // A record that has ended changes no more, however sick the store is.
+    // A record that has ended changes no more, also while the store is unhealthy.
     if (unread !== null && (record === null || record.state === 'admitted')) throw unread
     if (record === null) {
       const missing = describeMissing(context.runtime.degraded())

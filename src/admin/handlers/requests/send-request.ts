@@ -8,6 +8,7 @@ import { audited } from '../audited.ts'
 import type { AdminContext, SentPiece } from '../context.ts'
 import { invalid, refused } from '../fault.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
+import { bareKey } from '../keys/bare-key.ts'
 import { planFor } from '../routes/explain-route.ts'
 import { isEventStream, RecordedAnswerReader } from './answer-reader.ts'
 
@@ -70,7 +71,8 @@ export async function chooseKey(
   scope: FoundScope,
   name: string | undefined,
 ): Promise<SnapshotKey> {
-  if (name === undefined) return bareKey(scope)
+  // Nobody's: it leaves no trace but its records.
+  if (name === undefined) return bareKey(scope, { id: newId('key'), name: 'requests-send' })
   const key = await findKey(context, name, scope)
   const known = context.runtime.snapshot().keys.find(({ id }) => id === key.id)
   if (known !== undefined) return known
@@ -78,24 +80,6 @@ export async function chooseKey(
     `Key ${key.name} is no longer active: no request can be sent with it.`,
     'Choose another: spgw keys list',
   )
-}
-
-/** A key that is nobody's: the scope's and the workspace's policies hold, and it leaves no trace but its records. */
-function bareKey({ project, environment }: FoundScope): SnapshotKey {
-  return {
-    hash: '',
-    id: newId('key'),
-    name: 'requests-send',
-    lastFour: '',
-    projectId: project.id,
-    project: project.name,
-    environmentId: environment.id,
-    environment: environment.name,
-    policyId: null,
-    tags: {},
-    expiresAt: null,
-    revokedAt: null,
-  }
 }
 
 async function note(context: AdminContext, key: SnapshotKey, after: Record<string, unknown>): Promise<void> {

@@ -5,7 +5,7 @@ import { type FieldErrors, withoutChanged } from './form-values.ts'
 export interface FormErrors {
   /** Of what was sent last; for what is to stay open while somebody mends it. */
   all: FieldErrors
-  /** Those that are still to be mended. */
+  /** Those that are still to be fixed. */
   left: FieldErrors
   /** Takes what is wrong before anything is sent; whether there is something. */
   refuse(problems: FieldErrors): boolean
