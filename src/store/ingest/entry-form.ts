@@ -3,7 +3,7 @@ import { isObject } from '../../core/is-object.ts'
 import type { JournalEntry } from '../../core/journal-format.ts'
 import { readTime } from '../records/record-head.ts'
 
-type Fields = Record<string, unknown>
+type EntryFields = Record<string, unknown>
 
 /** Whether that is an entry as the gateway writes it. */
 export function isEntry(entry: unknown): entry is JournalEntry {
@@ -31,7 +31,7 @@ export function isEntry(entry: unknown): entry is JournalEntry {
   }
 }
 
-function isBody({ part, mode, type, bytes, until = 0, truncated, masked, ...texts }: Fields): boolean {
+function isBody({ part, mode, type, bytes, until = 0, truncated, masked, ...texts }: EntryFields): boolean {
   return (
     hasTexts(texts, 'id', 'key', 'sealed') &&
     typeof truncated === 'boolean' &&
@@ -44,7 +44,7 @@ function isBody({ part, mode, type, bytes, until = 0, truncated, masked, ...text
   )
 }
 
-function isOfBatch(entry: Fields): boolean {
+function isOfBatch(entry: EntryFields): boolean {
   const { type = '', time, owner } = entry
   const isNamed = hasTexts(entry, 'requestId', 'batchId', 'lane') && typeof type === 'string' && isTime(time)
   return isNamed && hasTexts(owner, 'projectId', 'environmentId', 'providerId')
@@ -55,7 +55,7 @@ function isOwner(owner: unknown): boolean {
   return owner.credentialId === null || typeof owner.credentialId === 'string'
 }
 
-function areObjects({ made, forgotten }: Fields): boolean {
+function areObjects({ made, forgotten }: EntryFields): boolean {
   return [made, forgotten].every((names) => areAll(names, (name) => hasTexts(name, 'type', 'id')))
 }
 
@@ -72,7 +72,7 @@ function areAll(values: unknown, is: (value: unknown) => boolean): values is unk
   return Array.isArray(values) && values.every(is)
 }
 
-function hasTexts(value: unknown, ...names: string[]): value is Fields {
+function hasTexts(value: unknown, ...names: string[]): value is EntryFields {
   return isObject(value) && names.every((name) => typeof value[name] === 'string')
 }
 
