@@ -64,24 +64,27 @@ const oidcCookie = 'oidc'
 
 async function beginOidc(call: AuthCall): Promise<AuthAnswer> {
   rejectInsecure(call.source)
-  const { token, url } = await (await providerOf(call)).begin(callbackOf(call), call.source.address, call.session)
+  const kept = call.cookie(oidcCookie)
+  const { token, url } = await (await providerOf(call)).begin(callbackOf(call), call.source.address, call.session, kept)
   // Not `Strict`: the browser returns from another site.
   const cookie = writeCookie(cookieName(call.source.host, oidcCookie), token, oidcMinutes * 60, 'Lax')
   return { cookies: [cookie], location: url }
 }
 
-/** This request is a navigation, not a call by the page: why it failed reaches the page as a query parameter. */
+/**
+ * This request is a navigation, not a call by the page: why it failed reaches the page as a query parameter. The cookie
+ * stays until it expires: another tab may have a sign-in of its own to finish.
+ */
 async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
-  const forget = writeCookie(cookieName(call.source.host, oidcCookie), '', 0, 'Lax')
   try {
     const provider = await providerOf(call)
     // What the provider sends may hold a question mark, which a query need not escape (RFC 3986, 3.4).
     const [, query = ''] = /\?(.*)$/s.exec(call.url) ?? []
     const { former, ...begun } = await provider.finish(call.cookie(oidcCookie) ?? '', query, call.source)
-    return { begun, former, cookies: [forget], location: '/' }
+    return { begun, former, location: '/' }
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
-    return { cookies: [forget], location: `/sign-in?error=${failureOf(error)}` }
+    return { location: `/sign-in?error=${failureOf(error)}` }
   }
 }
 

@@ -10,7 +10,7 @@ import { OidcRefused, SignInRefused } from './refusal.ts'
 import { type BegunSession, beginSession, type SessionOfOperator } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import { Throttle } from './throttle.ts'
-import { hashToken, mintToken } from './token.ts'
+import { hashToken, isToken, mintToken } from './token.ts'
 
 /** OpenID Connect Core 1.0, section 2: a subject has no more characters. */
 const longestSubject = 255
@@ -32,7 +32,7 @@ export interface OidcSession extends BegunSession {
 }
 
 export interface OidcStart {
-  /** For a cookie: whoever comes back must be the browser that left. */
+  /** For a cookie: whoever comes back must be the browser that left. All its tabs share it. */
   token: string
   /** Where the browser goes. */
   url: string
@@ -52,9 +52,15 @@ export class Oidc {
     this.#settings = settings
   }
 
-  async begin(redirectUri: string, address: string, session: SessionOfOperator | null): Promise<OidcStart> {
+  /** `kept`: the token of a sign-in that this browser began before, perhaps in another tab. */
+  async begin(
+    redirectUri: string,
+    address: string,
+    session: SessionOfOperator | null,
+    kept: string | null = null,
+  ): Promise<OidcStart> {
     const configuration = await this.#configure()
-    const token = mintToken()
+    const token = kept !== null && isToken(kept) ? kept : mintToken()
     const begin = {
       state: client.randomState(),
       nonce: client.randomNonce(),
@@ -62,7 +68,7 @@ export class Oidc {
       redirectUri,
       session: session?.session.tokenSha256 ?? null,
     }
-    this.#begun.put(hashToken(token), begin, address)
+    this.#begun.put(begunKey(token, begin.state), begin, address)
     const url = client.buildAuthorizationUrl(configuration, {
       redirect_uri: redirectUri,
       scope: this.#settings.scopes.join(' '),
@@ -76,7 +82,7 @@ export class Oidc {
 
   /** `query`: what the provider sent the browser back with. */
   async finish(token: string, query: string, place: RequestOrigin): Promise<OidcSession> {
-    const begin = this.#begun.take(hashToken(token))
+    const begin = this.#begun.take(begunKey(token, new URLSearchParams(query).get('state') ?? ''))
     if (begin === null)
       throw new OidcRefused(
         'not-started',
@@ -186,6 +192,11 @@ export class Oidc {
   #report(error: unknown): void {
     this.#signIn.parts.onFault(new IdentityProviderFault(reasonsOf(error), { cause: error }))
   }
+}
+
+/** By browser and state: each tab finishes what it began, in any order. */
+function begunKey(token: string, state: string): string {
+  return hashToken(`${token}.${state}`)
 }
 
 type Claims = Record<string, unknown> & { iss: string; sub: string }

@@ -39,9 +39,10 @@ async function openWithProvider() {
     const { to, cookie } = await begin(session)
     return await comeBack(await passProvider(to, name, callback), cookie)
   }
+  const forgedAnswer = (to: string) => `${callback}?code=1&state=${new URL(to).searchParams.get('state')}`
   const sessionOf = (answer: Awaited<ReturnType<typeof comeBack>>) =>
     cookiesOf(answer).find((cookie) => /^__Host-spgw-\d+=[\w-]{43};/.test(cookie))
-  return { ...site, provider, callback, begin, comeBack, signIn, sessionOf }
+  return { ...site, provider, callback, begin, comeBack, forgedAnswer, signIn, sessionOf }
 }
 
 describe('an identity provider', () => {
@@ -135,6 +136,19 @@ describe('an identity provider', () => {
     expect(sessionOf(await comeBack(forged.replace(/code=[^&]+/, 'code=forged'), third.cookie))).toBeUndefined()
   })
 
+  it('may be left in two tabs at once, and either may come back first', async () => {
+    const { provider, begin, comeBack, callback, sessionOf } = await openWithProvider()
+    provider.groups.anna = ['platform']
+    const older = await begin()
+    const newer = await begin(older.cookie)
+    // A browser has one cookie of a name: the last.
+    for (const { to } of [older, newer]) {
+      const back = await comeBack(await passProvider(to, 'anna', callback), newer.cookie)
+      expect([back.headers.location, sessionOf(back)]).toEqual(['/', expect.any(String)])
+      expect(cookiesOf(back).filter((cookie) => cookie.includes('oidc'))).toEqual([])
+    }
+  })
+
   it('is not believed about a subject that no provider may have', async () => {
     const { provider, signIn, sessionOf, store } = await openWithProvider()
     const name = 'a'.repeat(256)
@@ -145,11 +159,11 @@ describe('an identity provider', () => {
   })
 
   it('is asked more and more slowly by who comes back with what is not its', async () => {
-    const { begin, comeBack, callback, listener } = await openWithProvider()
+    const { begin, comeBack, forgedAnswer, listener } = await openWithProvider()
     const failures: (string | undefined)[] = []
     for (let number = 0; number < 17; number++) {
-      const { cookie } = await begin()
-      failures.push((await comeBack(`${callback}?code=1&state=forged`, cookie)).headers.location)
+      const { to, cookie } = await begin()
+      failures.push((await comeBack(forgedAnswer(to), cookie)).headers.location)
     }
     expect(new Set(failures)).toEqual(new Set(['/sign-in?error=unverified', '/sign-in?error=throttled']))
     expect(listener.faults.length).toBe(failures.filter((where) => where?.endsWith('unverified')).length)
@@ -164,8 +178,11 @@ describe('an identity provider', () => {
     expect((await guess()).status).toBe(429)
     expect(guessed.sessionOf(await guessed.signIn('anna'))).toBeDefined()
 
-    const { begin, comeBack, callback, addOperator, enter } = await openWithProvider()
-    const forge = async () => await comeBack(`${callback}?code=1&state=forged`, (await begin()).cookie)
+    const { begin, comeBack, forgedAnswer, addOperator, enter } = await openWithProvider()
+    const forge = async () => {
+      const { to, cookie } = await begin()
+      return await comeBack(forgedAnswer(to), cookie)
+    }
     for (let number = 0; number < 16; number++) await forge()
     expect((await forge()).headers.location).toBe('/sign-in?error=throttled')
     expect(await enter(await addOperator('ben'))).not.toBe('')
