@@ -129,6 +129,15 @@ describe('operators', () => {
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
+  it('can be removed where nobody is an owner, as none of them is the last', async () => {
+    const { client } = await startTestGateway()
+    await client.operators.add({ name: 'ben', role: 'admin' })
+    await client.operators.add({ name: 'carol', role: 'viewer' })
+    await client.operators.disable({ name: 'ben' })
+    for (const name of ['ben', 'carol']) expect(await client.operators.remove({ name })).toMatchObject({ removed: true })
+    expect(await client.operators.list({})).toEqual([])
+  })
+
   it('are signed out when they are disabled, and come back when they are enabled', async () => {
     const { client, store } = await startTestGateway()
     const { id } = await client.operators.add({ name: 'ben', role: 'viewer' })
