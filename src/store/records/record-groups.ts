@@ -54,11 +54,20 @@ function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupN
   return { id, name: name ?? noGroup, whole: [project, environment, name].join('/') }
 }
 
-/** Of groups with the same names each says which it is. */
-export function nameApart<Group extends { names: string[]; wholes: string[] }>(groups: readonly Group[]): Group[] {
-  const counts = new Map<string, number>()
-  for (const { names } of groups) counts.set(names.join('\n'), (counts.get(names.join('\n')) ?? 0) + 1)
-  return groups.map((group) => (counts.get(group.names.join('\n')) === 1 ? group : { ...group, names: group.wholes }))
+/** A key whose name others have too says in every group which it is, unless the project beside it does. */
+export function nameApart<Group extends { names: string[]; wholes: string[] }>(
+  groups: readonly Group[],
+  ways: readonly StatsBy[] = ['key'],
+): Group[] {
+  const key = ways.indexOf('key')
+  const nameOf = ({ names }: Group) => (ways.includes('project') ? names.join('\n') : names[key])
+  /** By name the one key that has it; '': several have it. */
+  const keys = new Map<string | undefined, string | undefined>()
+  for (const group of groups) {
+    const whole = group.wholes[key]
+    keys.set(nameOf(group), (keys.get(nameOf(group)) ?? whole) === whole ? whole : '')
+  }
+  return groups.map((group) => (keys.get(nameOf(group)) === '' ? { ...group, names: group.wholes } : group))
 }
 
 function plain(name: string): GroupName {

@@ -15,8 +15,8 @@ const collator = new Intl.Collator()
 
 /**
  * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
- * engines. A group of keys is one key, under its latest name, with its scope where others have that name. What has no such field counts under `-`. A record with
- * several tags counts under each of them.
+ * engines. A group of keys is one key, under its latest name, with its scope where others have that name. What has no
+ * such field counts under `-`. A record with several tags counts under each of them.
  */
 export async function recordStats(
   source: RecordSource,
@@ -46,7 +46,7 @@ export async function recordStats(
     }
   }
   const rows: StatsRow[] = []
-  for (const { id, names, adder } of ways.includes('key') ? nameApart([...groups.values()]) : groups.values()) {
+  for (const { id, names, adder } of ways.includes('key') ? nameApart([...groups.values()], ways) : groups.values()) {
     rows.push({ id, group: names.join(', '), groups: names, ...adder.finish() })
     if (rows.length % finishedAtOnce !== 0) continue
     await nextTurn()

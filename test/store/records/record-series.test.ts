@@ -194,6 +194,17 @@ describe('series', () => {
     expect(names(await store.records.stats({ limit: 1 }, ['key', 'model']))).toEqual(
       apart.map((name) => `${name}, gpt-4o-mini`),
     )
+    const other = await storeWith([
+      of('key_1', 'app', 'search'),
+      { ...of('key_2', 'app', 'data'), model: 'o3' },
+      of('key_3', 'ci', 'data'),
+    ])
+    // Another model beside it does not say whose key it is.
+    expect(names(await other.records.stats({ limit: 1 }, ['key', 'model']))).toEqual([
+      'ci, gpt-4o-mini',
+      'data/production/app, o3',
+      'search/production/app, gpt-4o-mini',
+    ])
     expect(names(await store.records.stats({ limit: 1 }, ['project', 'key']))).toEqual([
       'data, app',
       'data, ci',
