@@ -30,11 +30,7 @@ export function groupsOf(row: CountedRow, labels: RecordLabelsRow | undefined, b
       return [plain(row.node ?? noGroup)]
     case 'tag':
       return tagsOf(row).map(plain)
-    case 'key':
-    case 'model':
-    case 'provider':
-    case 'project':
-    case 'environment':
+    default:
       return [labelGroup(labels, by)]
   }
 }

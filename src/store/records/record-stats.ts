@@ -46,7 +46,7 @@ export async function recordStats(
     }
   }
   const rows: StatsRow[] = []
-  for (const { id, names, adder } of ways.includes('key') ? nameApart([...groups.values()], ways) : groups.values()) {
+  for (const { id, names, adder } of nameApart([...groups.values()], ways)) {
     rows.push({ id, group: names.join(', '), groups: names, ...adder.finish() })
     if (rows.length % finishedAtOnce !== 0) continue
     await nextTurn()
