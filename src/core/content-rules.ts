@@ -31,7 +31,7 @@ export interface ContentRule {
 /** A text that rules are tried on, in characters. */
 export const longestTried = 32_768
 const usualLongest = 200
-const mostLongest = 2000
+export const mostLongest = 2000
 const mostRules = 100
 const longestPattern = 1000
 const nameForm = /^[a-z0-9][a-z0-9._-]{0,62}$/

@@ -56,6 +56,19 @@ describe('content rules as rows of a form', () => {
     expect(lookFor(named, 'secrets', [first, named]).rule).toMatchObject({ name: 'tickets', pattern: null })
   })
 
+  it('keep a written pattern while a detector is looked at', () => {
+    const row = changeRule(lookFor(newRow([]), ownPattern, []), { pattern: 'ACME-\\d+', longest: 20 })
+    const looked = lookFor(row, 'secrets', [row])
+    expect(looked.rule).toMatchObject({ detector: 'secrets', pattern: null })
+    expect(lookFor(changeRule(looked, { action: 'block' }), ownPattern, [looked]).rule).toMatchObject({
+      detector: null,
+      pattern: 'ACME-\\d+',
+      longest: 20,
+    })
+    const [read] = readRows(writeRows([row])) ?? []
+    expect(read === undefined ? null : lookFor(lookFor(read, 'secrets', []), ownPattern, []).rule.pattern).toBe('ACME-\\d+')
+  })
+
   it('put back in the answer only what was redacted in the prompt', () => {
     const row = changeRule(newRow([]), { reversible: true })
     expect(row.rule.reversible).toBe(true)

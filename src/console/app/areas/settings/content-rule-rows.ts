@@ -4,13 +4,15 @@ import { type ContentRule, type ContentSide, contentSides, readContentRules } fr
 export interface RuleRow {
   key: string
   rule: ContentRule
+  /** The pattern that was written last: it comes back when a detector was only looked at. */
+  pattern: string
 }
 
 /** In place of a detector's name: the rule has a pattern of its own. */
 export const ownPattern = 'pattern'
 
 let made = 0
-const rowOf = (rule: ContentRule): RuleRow => ({ key: `rule-${++made}`, rule })
+const rowOf = (rule: ContentRule): RuleRow => ({ key: `rule-${++made}`, rule, pattern: rule.pattern ?? '' })
 
 /** Of what stands in the field; null: only its text can be edited, since it is YAML or has a mistake. */
 export function readRows(text: string): RuleRow[] | null {
@@ -47,14 +49,15 @@ export function lookFor(row: RuleRow, word: string, rows: readonly RuleRow[]): R
     rule.name !== own && !(rule.name.startsWith(`${own}-`) && /^\d+$/.test(rule.name.slice(own.length + 1)))
   const others = rows.filter(({ key }) => key !== row.key)
   const name = isGiven ? rule.name : freeName(word, others)
-  const what = word === ownPattern ? { detector: null, pattern: rule.pattern ?? '' } : { detector: word, pattern: null }
+  const what = word === ownPattern ? { detector: null, pattern: row.pattern } : { detector: word, pattern: null }
   return { ...row, rule: { ...rule, ...what, name } }
 }
 
 /** What is no longer possible after a change is taken back. */
 export function changeRule(row: RuleRow, part: Partial<ContentRule>): RuleRow {
   const rule = { ...row.rule, ...part }
-  return { ...row, rule: { ...rule, reversible: rule.reversible && mayRestore(rule) } }
+  const pattern = part.pattern ?? row.pattern
+  return { ...row, pattern, rule: { ...rule, reversible: rule.reversible && mayRestore(rule) } }
 }
 
 /** Only what was redacted in the prompt can stand in the answer again. */

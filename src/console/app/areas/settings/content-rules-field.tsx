@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useId, useRef, useState } from 'react'
-import { contentActions, detectorGroups } from '../../../../core/content-rules.ts'
+import { contentActions, detectorGroups, mostLongest } from '../../../../core/content-rules.ts'
 import { Button, type ControlProps, IconButton } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import {
@@ -135,6 +135,16 @@ function RuleFields({ row: { rule }, number, onLookFor, onChange, onRemove }: Ru
           onChange={(pattern) => onChange({ pattern })}
         />
       ) : null}
+      {rule.detector === null ? (
+        <Text
+          label={`Longest match, in characters (at most ${mostLongest.toLocaleString('en')})`}
+          wide
+          isNumber
+          // 0 is what an empty field leaves, and nothing that the gateway takes.
+          value={rule.longest === 0 ? '' : String(rule.longest)}
+          onChange={(text) => onChange({ longest: Math.trunc(Number(text)) })}
+        />
+      ) : null}
       <Choice
         label="In"
         value={sidesWord(rule)}
@@ -181,7 +191,12 @@ function Choice({ label, value, onChange, children }: ChoiceProps) {
   )
 }
 
-function Text({ label, value, onChange, wide }: Omit<ChoiceProps, 'children'> & { wide?: boolean }) {
+interface TextProps extends Omit<ChoiceProps, 'children'> {
+  wide?: boolean
+  isNumber?: boolean
+}
+
+function Text({ label, value, onChange, wide, isNumber }: TextProps) {
   const id = useId()
   return (
     <div className={wide === true ? 'field content-rule-wide' : 'field'}>
@@ -189,6 +204,7 @@ function Text({ label, value, onChange, wide }: Omit<ChoiceProps, 'children'> & 
       <input
         id={id}
         className="input mono"
+        {...(isNumber === true ? { type: 'number', min: 1, step: 1 } : {})}
         autoComplete="off"
         spellCheck={false}
         value={value}
