@@ -66,7 +66,9 @@ describe('content rules as rows of a form', () => {
       longest: 20,
     })
     const [read] = readRows(writeRows([row])) ?? []
-    expect(read === undefined ? null : lookFor(lookFor(read, 'secrets', []), ownPattern, []).rule.pattern).toBe('ACME-\\d+')
+    expect(read === undefined ? null : lookFor(lookFor(read, 'secrets', []), ownPattern, []).rule.pattern).toBe(
+      'ACME-\\d+',
+    )
   })
 
   it('put back in the answer only what was redacted in the prompt', () => {

@@ -23,6 +23,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
+import { useListFilter } from '../list-filter.tsx'
 import { NoProject } from '../no-project.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
 import { ScopeLine, sharedNames } from '../scope-line.tsx'
@@ -68,6 +69,15 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const days = useKeyDays(scope.filter)
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope.listInput }))
   const rows = (keys.data ?? []).filter((key) => inScope(scope, key))
+  const filter = useListFilter(rows, 'keys', (key) => [
+    key.name,
+    key.last_four,
+    `${key.project}/${key.environment}`,
+    key.state,
+    key.policy,
+    key.created_by,
+    key.id,
+  ])
   const isLong = isLongTable(rows)
   const columns = columnsFor(rows, usage, days)
   const create = may ? (
@@ -89,15 +99,18 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
           fill={isLong}
           name="keys"
           label="Keys"
-          rows={rows}
+          rows={filter.shown}
           columns={columns}
+          {...(filter.field === null ? {} : { tools: filter.field })}
           rowKey={({ id }) => id}
           rowClass={({ state }) => (state === 'active' ? '' : 'row-over')}
           onOpen={({ id }) => void navigate({ to: '/keys/$key', params: { key: id }, search: keepScope })}
           empty={
-            <NoProject list="/keys">
-              <NoKey action={create} />
-            </NoProject>
+            filter.none ?? (
+              <NoProject list="/keys">
+                <NoKey action={create} />
+              </NoProject>
+            )
           }
         />
       )}

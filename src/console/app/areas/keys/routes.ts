@@ -2,16 +2,20 @@ import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
 import { lazyPage } from '../../shell/lazy-page.ts'
 import { readPanel } from '../../shell/use-panel.ts'
+import { type FindSearch, readFind } from '../find-search.ts'
 
 /** `create`: a key is being made. */
-export interface KeysSearch {
+export interface KeysSearch extends FindSearch {
   create?: string
 }
 
 const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/keys',
-  validateSearch: ({ create }: Record<string, unknown>): KeysSearch => (create === undefined ? {} : { create: 'new' }),
+  validateSearch: (search: Record<string, unknown>): KeysSearch => ({
+    ...(search.create === undefined ? {} : { create: 'new' }),
+    ...readFind(search),
+  }),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 

@@ -1,18 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { type ReactNode, useId, useState } from 'react'
+import type { ReactNode } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Button, Empty, QueryFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { useListFilter } from '../list-filter.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { AddProvider } from './add-provider.tsx'
 import { ProviderCard, useProviderTraffic } from './provider-card.tsx'
-
-/** From this many on, the list has a filter. */
-const manyProviders = 8
 
 export function ProvidersPage() {
   const { add } = useSearch({ from: '/app/providers' })
@@ -57,18 +55,21 @@ function NoProvider({ action }: { action: ReactNode }) {
 }
 
 function Cards({ providers }: { providers: readonly Provider[] }) {
-  const [text, setText] = useState('')
   const kinds = useQuery(orpc.providers.kinds.queryOptions({ input: {} }))
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const traffic = useProviderTraffic()
-  const wanted = text.trim().toLowerCase()
-  const shown = providers.filter(({ name, kind }) => name.includes(wanted) || kind.includes(wanted))
+  const filter = useListFilter(providers, 'providers', ({ name, kind, base_url, state }) => [
+    name,
+    kind,
+    base_url,
+    state,
+  ])
   return (
     <>
-      {providers.length > manyProviders ? <Filter text={text} onText={setText} shown={shown.length} /> : null}
-      {shown.length === 0 ? <p className="quiet">No provider matches “{text}”.</p> : null}
+      {filter.field}
+      {filter.shown.length === 0 ? filter.none : null}
       <ul className="cards">
-        {shown.map((provider) => (
+        {filter.shown.map((provider) => (
           <ProviderCard
             key={provider.id}
             provider={provider}
@@ -84,25 +85,4 @@ function Cards({ providers }: { providers: readonly Provider[] }) {
 
 export function modelsTo(name: string, routes: readonly Route[]): string[] {
   return routes.filter(({ targets }) => targets.some(({ provider }) => provider === name)).map(({ model }) => model)
-}
-
-function Filter({ text, onText, shown }: { text: string; onText(text: string): void; shown: number }) {
-  const id = useId()
-  return (
-    <div className="row">
-      <label htmlFor={id} className="visually-hidden">
-        Filter providers
-      </label>
-      <input
-        id={id}
-        className="input filter"
-        placeholder="Filter providers"
-        value={text}
-        onChange={(event) => onText(event.target.value)}
-      />
-      <span className="small quiet" role="status">
-        {shown} shown
-      </span>
-    </div>
-  )
 }

@@ -2,17 +2,21 @@ import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
 import { lazyPage } from '../../shell/lazy-page.ts'
 import { readPanel } from '../../shell/use-panel.ts'
+import { type FindSearch, readFind } from '../find-search.ts'
 import { readFormats } from './formats.ts'
 
 /** `add`: a route is being added; its value is the provider that it should lead to (`choose`: none yet). */
-export interface RoutingSearch {
+export interface RoutingSearch extends FindSearch {
   add?: string
 }
 
 const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/routing',
-  validateSearch: ({ add }: Record<string, unknown>): RoutingSearch => (add === undefined ? {} : { add: String(add) }),
+  validateSearch: (search: Record<string, unknown>): RoutingSearch => ({
+    ...(search.add === undefined ? {} : { add: String(search.add) }),
+    ...readFind(search),
+  }),
   component: lazyPage(() => import('./routing-page.tsx'), 'RoutingPage'),
 })
 

@@ -23,6 +23,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
+import { useListFilter } from '../list-filter.tsx'
 import { NoProject } from '../no-project.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { ScopeLine, sharedNames } from '../scope-line.tsx'
@@ -46,6 +47,12 @@ function RouteList() {
   const routes = useQuery(orpc.routes.list.queryOptions({ input: scope.listInput }))
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const rows = (routes.data ?? []).filter((route) => inScope(scope, route))
+  const filter = useListFilter(rows, 'routes', ({ model, project, environment, targets, enabled }) => [
+    model,
+    `${project}/${environment ?? 'all'}`,
+    enabled ? 'enabled' : 'disabled',
+    ...targets.map(nameOf),
+  ])
   const isLong = isLongTable(rows)
   const add = may ? (
     <Button
@@ -77,14 +84,17 @@ function RouteList() {
           fill={isLong}
           name="routes"
           label="Routes"
-          rows={rows}
+          rows={filter.shown}
           columns={columnsFor(rows, providers.data ?? [])}
+          {...(filter.field === null ? {} : { tools: filter.field })}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/routing/$route', params: { route: id }, search: keepScope })}
           empty={
-            <NoProject list="/routing">
-              <NoRoute action={add} provider={providers.data?.[0]} />
-            </NoProject>
+            filter.none ?? (
+              <NoProject list="/routing">
+                <NoRoute action={add} provider={providers.data?.[0]} />
+              </NoProject>
+            )
           }
         />
       )}
