@@ -1,3 +1,4 @@
+import { credentialParameters } from '../core/address-credentials.ts'
 import { variablesIn } from '../core/variables.ts'
 import { baseUrlProblem } from '../providers/wire/base-url.ts'
 import type { ConvertedProvider } from './converted.ts'
@@ -15,7 +16,7 @@ export class ProviderPool {
   usable(source: Source): ConvertedProvider[] {
     return [...this.#byContent.values()].map((provider) => {
       const { name, base_url } = provider
-      const problem = base_url === undefined || variablesIn(base_url).length > 0 ? null : baseUrlProblem(base_url)
+      const problem = base_url === undefined || variablesIn(base_url).length > 0 ? null : problemOf(base_url)
       if (problem === null) return provider
       const variable = `${variableOf(name)}_BASE_URL`
       const reason = problem.replace(/\.$/, '')
@@ -46,4 +47,10 @@ export class ProviderPool {
     this.#byContent.set(key, { name, ...content })
     return name
   }
+}
+
+function problemOf(address: string): string | null {
+  const [parameter] = credentialParameters(address)
+  if (parameter === undefined) return baseUrlProblem(address)
+  return `Leave the parameter ${parameter} out of the base URL; give the credential on its own.`
 }

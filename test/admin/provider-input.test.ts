@@ -19,6 +19,7 @@ describe('the base URL of a provider', () => {
     ['https://api.example.com/v1', 'https://api.example.com/v1'],
     ['https://api.example.com/v1///', 'https://api.example.com/v1'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['https://api.example.com/v1?api-version=2024', 'https://api.example.com/v1?api-version=2024'],
     ['HTTPS://API.example.com/v1', 'HTTPS://API.example.com/v1'],
     // Pasted, or out of a file: as it stood, the blank would be in the path of every call.
     [' https://api.example.com/v1 ', 'https://api.example.com/v1'],
@@ -37,6 +38,8 @@ describe('the base URL of a provider', () => {
     ['https://api.example.com/\tv1', 'not an http or https address'],
     ['https://user@api.example.com', 'contains a credential'],
     ['https://:secret@api.example.com', 'contains a credential'],
+    ['https://api.example.com/v1?key=abc', 'contains a credential: its parameter key'],
+    ['https://api.example.com/v1?region=eu&api_key=abc', 'contains a credential: its parameter api_key'],
     ['https://api.example.com/v1#x', 'has a fragment'],
     ['http://169.254.169.254/latest', ''],
   ])('is not %j', (text, message) => {

@@ -243,6 +243,7 @@ describe('a base URL that is none', () => {
     ['not a url', 'is not a URL'],
     ['ftp://models.example/v1', 'must begin with https'],
     ['https://user:secret@models.example/v1', 'Leave user name and password out'],
+    ['https://models.example/v1?key=secret', 'Leave the parameter key out'],
   ])('becomes a variable, and is reported: %s', (address, reason) => {
     for (const converted of [
       litellm({ model_list: [entry('gpt', { api_base: address })] }),

@@ -1,3 +1,4 @@
+import { hideCredentials } from '../../../core/address-credentials.ts'
 import type { Secret } from '../../../core/secret.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
@@ -94,12 +95,12 @@ function refuseElsewhere(
 ): void {
   if (credentials.length > 1)
     throw invalid(
-      `${name} has a pool of ${credentials.length} credentials, given for ${baseUrl}: they are not sent ${where}.`,
+      `${name} has a pool of ${credentials.length} credentials, given for ${hideCredentials(baseUrl)}: they are not sent ${where}.`,
       'Add another provider for that address; or remove all but one, and give that again with the new address.',
     )
   if (credentials.length === 1 && given === null)
     throw invalid(
-      `The credential of ${name} was given for ${baseUrl}: it is not sent ${where}.`,
+      `The credential of ${name} was given for ${hideCredentials(baseUrl)}: it is not sent ${where}.`,
       'Give it again together with the new address: --credential-stdin or --credential-env VAR.',
     )
 }

@@ -1,3 +1,4 @@
+import { hideCredentials } from '../../../core/address-credentials.ts'
 import type { AttemptSums, Provider, ProviderRevision, Route, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type LiveStates, readStates, showState, showTargets, showWithoutModel } from '../live-states.ts'
@@ -45,7 +46,7 @@ export function showProvider(provider: Provider, usage: Usage) {
   const routes = usage.routes.get(provider.id) ?? []
   return {
     ...configuration(provider.revision),
-    base_url: provider.revision.baseUrl || null,
+    base_url: hideCredentials(provider.revision.baseUrl) || null,
     id: provider.id,
     name: provider.name,
     kind: provider.kind,
@@ -90,7 +91,8 @@ export function showRevision(revision: ProviderRevision, active: number) {
 
 function configuration({ baseUrl, headers, timeouts, settings, credentials }: ProviderRevision) {
   return {
-    base_url: baseUrl,
+    // Earlier versions accepted a credential there.
+    base_url: hideCredentials(baseUrl),
     headers,
     timeouts: showTimeouts(timeouts),
     settings,
