@@ -31,9 +31,21 @@ export const importCommand: DaemonCommand = {
   ],
   options: [
     { flags: '--strict', description: 'Fail when something cannot be converted' },
+    {
+      flags: '-p, --project <name>',
+      description: 'Project of the routes and of the budget (default: $SPGW_PROJECT, else default, and the workspace)',
+    },
+    {
+      flags: '-e, --environment <name>',
+      description: 'Environment of the routes and of the budget (default: $SPGW_ENVIRONMENT, else production)',
+    },
     { flags: '--model <name>', description: 'Portkey: model name for clients (default: *, any)' },
   ],
-  examples: ['import litellm config.yaml > gateway.yaml', 'import portkey config.json --model gpt-4o > gateway.yaml'],
+  examples: [
+    'import litellm config.yaml > gateway.yaml',
+    'import portkey config.json --model gpt-4o > gateway.yaml',
+    'import litellm team.yaml --project search > search.yaml',
+  ],
   async run(options, io, { output }) {
     const name = String(options.file)
     const text = name === '-' ? await io.stdin.readAll() : await readText(name)
@@ -44,12 +56,18 @@ export const importCommand: DaemonCommand = {
       typeof options.model === 'string' ? options.model : '*',
     )
     if (converted.routes.length === 0) await refuseEmpty(converted, String(options.format), name, io)
-    const { writeConverted } = await import('../import/converted.ts')
+    const { placeIn, writeConverted } = await import('../import/converted.ts')
+    const { SPGW_PROJECT, SPGW_ENVIRONMENT } = io.environment
+    placeIn(converted, textOf(options.project ?? SPGW_PROJECT), textOf(options.environment ?? SPGW_ENVIRONMENT))
     if (output === 'json') await io.stdout.write(`${JSON.stringify(converted, null, 2)}\n`)
     else await io.stdout.write(writeConverted(converted, name))
     await report(converted, io)
     return options.strict === true && converted.left.length > 0 ? notAllCarried : 0
   },
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
 /** An empty file would look as if all was well. */

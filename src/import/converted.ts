@@ -21,6 +21,10 @@ export interface ConvertedTarget {
 
 export interface ConvertedRoute {
   model: string
+  /** Absent: `default`. */
+  project?: string
+  /** Absent: `production`. */
+  environment?: string
   strategy?: 'priority' | 'weighted' | 'latency' | 'cost'
   targets: ConvertedTarget[]
   retries?: number
@@ -63,6 +67,20 @@ export interface Converted {
   routes: ConvertedRoute[]
   alerts: ConvertedAlert[]
   left: LeftOut[]
+}
+
+/** Routes, and what limits them, of one project or environment. Providers belong to the workspace. */
+export function placeIn(converted: Converted, project: string | null, environment: string | null): void {
+  if (project === null && environment === null) return
+  const scope = environment === null ? `project:${project}` : `environment:${project ?? 'default'}/${environment}`
+  converted.routes = converted.routes.map(({ model, ...route }) => ({
+    model,
+    ...(project === null ? {} : { project }),
+    ...(environment === null ? {} : { environment }),
+    ...route,
+  }))
+  for (const policy of converted.policies)
+    policy.attach = policy.attach.map((where) => (where === 'workspace' ? scope : where))
 }
 
 /** The same as a file that `apply` takes. */

@@ -44,6 +44,24 @@ describe('spgw import', () => {
     expect(out).toMatch(/model: fast\n +targets:\n +- provider: openai\n +upstream_model: gpt-4o/)
   })
 
+  it('puts routes and budgets into the project and environment that are named', async () => {
+    const stdin = `${config}general_settings: { max_request_size_mb: 5 }\n`
+    const placed = async (argv: string[], environment: Record<string, string> = {}) => {
+      const { out } = await runImport(['litellm', '-', '--json', ...argv], { stdin, environment })
+      const { routes, policies } = JSON.parse(out)
+      return [routes[0].project, routes[0].environment, policies[0].attach]
+    }
+    expect(await placed([])).toEqual([undefined, undefined, ['workspace']])
+    expect(await placed(['--project', 'search'])).toEqual(['search', undefined, ['project:search']])
+    expect(await placed(['-p', 'search', '-e', 'staging'])).toEqual([
+      'search',
+      'staging',
+      ['environment:search/staging'],
+    ])
+    expect(await placed([], { SPGW_PROJECT: 'search' })).toEqual(['search', undefined, ['project:search']])
+    expect(await placed(['-e', 'staging'])).toEqual([undefined, 'staging', ['environment:default/staging']])
+  })
+
   it('gives the same as JSON', async () => {
     const { out } = await runImport(['litellm', '-', '--json'], { stdin: config })
     expect(JSON.parse(out)).toMatchObject({
