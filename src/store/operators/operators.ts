@@ -104,8 +104,7 @@ function endsSessions(change: OperatorChange): boolean {
 
 /** Looked at when it is done, in the same transaction: of two who remove each other, one is refused. */
 async function refuseNoOwner(db: Database, name: string): Promise<void> {
-  if (!(await hasOwner(db)))
-    throw new StoreConflict(`operator ${name} is the last owner, and a gateway must have one`)
+  if (!(await hasOwner(db))) throw new StoreConflict(`operator ${name} is the last owner, and a gateway must have one`)
 }
 
 async function hasOwner(db: Database): Promise<boolean> {
