@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import { errorText } from '../../../core/caught.ts'
+import { consoleWords } from './console-words.ts'
 import { AuthFault } from './http.ts'
 
 /** Why a call failed, in the parts that every surface shows. */
@@ -41,8 +42,8 @@ function faultOfCall(error: ORPCError<string, unknown>): Fault {
   const reason = read('reason')
   return {
     code: error.code.toLowerCase(),
-    message: error.message,
-    hint: typeof hint === 'string' ? hint : 'Try again.',
+    message: consoleWords(error.message),
+    hint: typeof hint === 'string' ? consoleWords(hint) : 'Try again.',
     fields: readFields(read('fields')),
     requestId: typeof id === 'string' ? id : null,
     reason: typeof reason === 'string' ? reason : null,
@@ -51,7 +52,7 @@ function faultOfCall(error: ORPCError<string, unknown>): Fault {
 
 function readFields(value: unknown): Record<string, string> {
   if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)]))
+  return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, consoleWords(String(text))]))
 }
 
 /** The session has ended, or there never was one. */

@@ -1,5 +1,6 @@
 import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { consoleWords } from '../../client/console-words.ts'
 import { Button, UntrustedText } from '../../parts/index.ts'
 import type { Check } from '../outputs.ts'
 import { type CheckOutcome, type CheckStep, checkSteps, suggestedBaseUrl } from './check-steps.ts'
@@ -42,7 +43,7 @@ function Step({ step: { title, state, note }, children }: { step: CheckStep; chi
         </p>
         {note === null ? null : (
           <p className="small breakable">
-            <UntrustedText text={note} />
+            <UntrustedText text={consoleWords(note)} />
           </p>
         )}
         {children}
@@ -66,7 +67,7 @@ export function PoolCheck({ credentials }: { credentials: Check['credentials'] }
             </p>
             {ok ? null : (
               <p className="small breakable">
-                <UntrustedText text={message} />
+                <UntrustedText text={consoleWords(message)} />
               </p>
             )}
           </div>

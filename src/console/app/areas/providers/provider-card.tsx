@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
+import { consoleWords } from '../../client/console-words.ts'
 import { Count, Duration, Missing, Since, Sparkline, StateBadge, UntrustedText } from '../../parts/index.ts'
 import { stateLabel } from '../../parts/labels.ts'
 import { useMay } from '../../session/session.ts'
@@ -43,7 +44,7 @@ export function ProviderCard({ provider, kindTitle, traffic = quietHour, routes 
       </p>
       {provider.state_reason !== null && provider.active ? (
         <p className="provider-reason small">
-          <UntrustedText text={provider.state_reason} />
+          <UntrustedText text={consoleWords(provider.state_reason)} />
         </p>
       ) : (
         <FailingTargets provider={provider} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
+import { consoleWords } from '../../client/console-words.ts'
 import { Duration, QueryFault, RecordView, Since, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
@@ -31,7 +32,7 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
               </span>
             ),
           },
-          ...(reason === null ? [] : [{ label: 'Reason', value: <UntrustedText text={reason} /> }]),
+          ...(reason === null ? [] : [{ label: 'Reason', value: <UntrustedText text={consoleWords(reason)} /> }]),
           ...(targets.length === 0 ? [] : [{ label: 'Targets', value: <TargetStates targets={targets} /> }]),
           ...(others === null
             ? []
@@ -62,7 +63,7 @@ function TargetStates({ targets }: { targets: Omit<Provider['targets'][number], 
           </span>
           {reason === null ? null : (
             <p className="small quiet breakable">
-              <UntrustedText text={reason} />
+              <UntrustedText text={consoleWords(reason)} />
             </p>
           )}
         </li>
@@ -138,7 +139,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
           </span>
           {reason === null ? null : (
             <span className="small breakable health-reason">
-              <UntrustedText text={reason} />
+              <UntrustedText text={consoleWords(reason)} />
             </span>
           )}
         </li>

@@ -1,5 +1,6 @@
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { Signal } from '../../../../core/record.ts'
+import { consoleWords } from '../../client/console-words.ts'
 import { StateBadge } from '../../parts/index.ts'
 import { figuresOf } from './signal-figures.ts'
 
@@ -31,7 +32,7 @@ export function RecordSignals({ title, signals, none }: { title: string; signals
             <Verdict signal={signal} />
             <div className="breakable">
               <p>
-                <bdi>{escapeControls(signal.text)}</bdi>
+                <bdi>{escapeControls(consoleWords(signal.text))}</bdi>
               </p>
               <p className="small quiet">
                 <code>{escapeControls(signal.rule)}</code> {figuresOf(signal)}

@@ -1,4 +1,5 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
+import { consoleWords } from '../../client/console-words.ts'
 import { Code, UntrustedText } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import { DifferenceTable } from '../difference-table.tsx'
@@ -14,9 +15,11 @@ const signs = {
 
 /** The plan is worded for the command line: here its flags have other names. */
 function withLabels(text: string): string {
-  return text
-    .replace('--prune removes them', `tick “${fileOptions.prune}” to remove them`)
-    .replace('add --force', `tick “${fileOptions.force}”`)
+  return consoleWords(
+    text
+      .replace('--prune removes them', `tick “${fileOptions.prune}” to remove them`)
+      .replace('add --force', `tick “${fileOptions.force}”`),
+  )
 }
 
 /** Each change in the order in which it would be made, by sign and word. */
