@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
@@ -19,6 +20,7 @@ import {
   UntrustedText,
 } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 import { contractColumns } from './contract-columns.tsx'
 import { fieldsOfPrice, type Price, ratesOfPrice } from './price-form.ts'
@@ -75,8 +77,11 @@ export function Prices() {
     <>
       <div className="row spread">
         <p className="quiet grow">
-          USD per million tokens. A price that you set wins over the shipped one; recorded cost changes only by{' '}
-          <code>cost recompute</code>.
+          USD per million tokens. A price that you set wins over the shipped one; recorded cost changes only when it is{' '}
+          <Link to="/settings/operations/$operation" params={{ operation: 'cost.recompute' }} search={keepScope}>
+            computed again
+          </Link>
+          .
         </p>
         {may ? (
           <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setSetting({})}>
