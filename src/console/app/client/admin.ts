@@ -2,8 +2,8 @@ import { createTanstackQueryUtils } from '@orpc/tanstack-query'
 import { type AdminClient, linkAdminClient } from '../../../admin/client-link.ts'
 import { contractRouter } from '../contract/operations.ts'
 import { toast } from '../parts/toast-store.ts'
+import { endSession } from '../session/ended-session.ts'
 import { sendCall } from './http.ts'
-import { queries, sessionKey } from './queries.ts'
 
 /** Calls by name and type: `await admin.keys.create({ name: 'ci' })`. */
 export const admin: AdminClient = linkAdminClient(contractRouter(), {
@@ -19,7 +19,7 @@ export const orpc = createTanstackQueryUtils(admin)
 /** A 401 means that the session has ended: the session is read again, and the page shows sign-in. */
 async function send(request: Request): Promise<Response> {
   const answer = await sendCall(request)
-  if (answer.status === 401) void queries.invalidateQueries({ queryKey: sessionKey })
+  if (answer.status === 401) endSession()
   return answer
 }
 

@@ -2,10 +2,11 @@ import { useEffect, useSyncExternalStore } from 'react'
 import { admin, callOperation } from '../client/admin.ts'
 import { faultOf, isSignedOut } from '../client/fault.ts'
 import { pause } from '../client/follow-stream.ts'
-import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
+import { refreshConfiguration, refreshMissed } from '../client/queries.ts'
 import { followWhileVisible } from '../client/visible-stream.ts'
 import { whileAnswering } from '../client/while-answering.ts'
 import { findOperation } from '../contract/operations.ts'
+import { endSession } from '../session/ended-session.ts'
 import { heard, isOutdated, type Live, unheard, type WatchEvent } from './live-state.ts'
 
 const pollMs = 5000
@@ -50,7 +51,7 @@ export function reconnectLive(): void {
 
 function onLost(error: unknown): boolean {
   if (isSignedOut(error)) {
-    void queries.invalidateQueries({ queryKey: sessionKey })
+    endSession()
     return false
   }
   setLive({ ...readLive(), state: 'disconnected', reason: faultOf(error).message })

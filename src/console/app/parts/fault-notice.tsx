@@ -14,7 +14,16 @@ export function FaultView({ fault, onRetry }: { fault: Fault; onRetry?: () => vo
       <CircleX size={16} aria-hidden="true" />
       <div className="grow">
         <p className="notice-title">{escapeControls(fault.message)}</p>
-        <p>{escapeControls(fault.hint)}</p>
+        {fault.code === 'not_signed_in' ? (
+          <p>
+            <a href="/sign-in" target="_blank" rel="noreferrer">
+              Sign in in another tab
+            </a>
+            , then try again. What you typed stays here.
+          </p>
+        ) : (
+          <p>{escapeControls(fault.hint)}</p>
+        )}
         <p className="small quiet">
           <code>{fault.code}</code>
           {fault.requestId === null ? null : <code> {fault.requestId}</code>}

@@ -5,6 +5,7 @@ import { Toasts } from '../parts/toasts.tsx'
 import { hasSignedOut, useSession } from '../session/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { AwayBanner } from './away-banner.tsx'
+import { EndedBanner } from './ended-banner.tsx'
 import { useShortcuts } from './keys.ts'
 import { loadAllParts } from './lazy-page.ts'
 import { Rail } from './rail.tsx'
@@ -33,6 +34,7 @@ export function Layout() {
         <AccountMenu onShowKeys={showSheet} />
       </header>
       <AwayBanner />
+      <EndedBanner />
       <main id="main" className="main" tabIndex={-1} ref={main}>
         <Outlet />
       </main>

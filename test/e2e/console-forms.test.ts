@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser } from '../support/browser.ts'
+import { openStage, type Stage } from '../support/console-stage.ts'
+
+describe.skipIf(!hasBrowser)('forms and filters of the console (needs chromium)', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+    await stage.gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
+    for (let number = 10; number < 22; number++) {
+      await stage.gateway.createKey(`key-${number}`)
+      await stage.gateway.addRoute(`model-${number}`, ['demo'])
+    }
+  })
+  afterAll(() => stage?.stop())
+
+  it('filters keys and routes, and keeps the filter for whoever comes back', async () => {
+    const { page, visit } = stage
+    for (const [path, noun, first] of [
+      ['/keys', 'keys', 'key-17'],
+      ['/routing', 'routes', 'model-17'],
+    ] as const) {
+      await visit(path)
+      await page.getByLabel(`Filter ${noun}`).fill('-17')
+      await page.getByText('1 of 12 shown').waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(1)
+      expect(await findBarriers(page)).toEqual([])
+      await page.getByRole('link', { name: first }).click()
+      await page.getByRole('heading', { level: 1, name: first }).waitFor()
+      await page.goBack()
+      expect(await page.getByLabel(`Filter ${noun}`).inputValue()).toBe('-17')
+      await page.getByLabel(`Filter ${noun}`).fill('nothing')
+      await page.getByText(`None of 12 ${noun} matches “nothing”.`).waitFor()
+      await page.getByRole('button', { name: 'Clear filter' }).click()
+      await expect.poll(() => page.locator('tbody tr').count()).toBe(12)
+    }
+  })
+
+  it('keeps no pasted key in the address', async () => {
+    const { page, visit } = stage
+    await visit('/keys')
+    await page.getByLabel('Filter keys').fill('sp_live_0123456789abcdef')
+    await page.getByText('None of 12 keys').waitFor()
+    expect(page.url()).not.toContain('sp_live')
+  })
+
+  it('names its own fields and pages where the gateway names flags and commands', async () => {
+    const { page, visit } = stage
+    await visit('/settings/operations/providers.add')
+    await page.getByLabel('Name').first().fill('leaky')
+    await page.getByLabel('Kind').first().selectOption('openai-compatible')
+    await page.getByRole('textbox', { name: 'Base URL' }).fill('https://llm.example/v1?key=abc')
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByText('give the credential with “Credential”').waitFor()
+    await visit('/settings/operations/keys.create')
+    await page.getByLabel('Name').first().fill('key-10')
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByText('or give it a new secret under Keys').waitFor()
+  })
+
+  it('keeps what was typed when the session ends in the middle of a form', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/settings/policies')
+    await page.getByRole('button', { name: 'Add policy' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').first().fill('cheap')
+    const [{ name } = { name: '' }] = await gateway.admin.operators.list({})
+    await gateway.admin.sessions.revoke({ operator: name })
+    await page.getByText('Your session has ended.').waitFor()
+    await dialog.getByRole('button', { name: /^Add/ }).last().click()
+    await dialog.getByRole('link', { name: 'Sign in in another tab' }).waitFor()
+    expect(await dialog.getByLabel('Name').first().inputValue()).toBe('cheap')
+    const other = await page.context().newPage()
+    const { url } = await gateway.admin.console.link({})
+    await other.goto(url)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await other.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await other.close()
+    await dialog.getByRole('button', { name: /^Add/ }).last().click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await gateway.admin.policies.list({})).toMatchObject([{ name: 'cheap' }])
+  })
+})
