@@ -13,7 +13,7 @@ export function keysTable(db: Database): Tables['keys'] {
   const join = async (row: KeyRow) => toKey(row, await readSecrets(db, [row.id]))
   return {
     async list(projectId, environmentId) {
-      const rows = await inScope(db, projectId, environmentId).orderBy('created_at').orderBy('id').execute()
+      const rows = await inScope(db, projectId, environmentId).orderBy('created_at').orderBy('name').execute()
       return await joinSecrets(db, rows)
     },
     async find(nameOrId, projectId, environmentId) {
