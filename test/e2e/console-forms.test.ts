@@ -47,15 +47,30 @@ describe.skipIf(!hasBrowser)('forms and filters of the console (needs chromium)'
   it('names its own fields and pages where the gateway names flags and commands', async () => {
     const { page, visit } = stage
     await visit('/settings/operations/providers.add')
-    await page.getByLabel('Name').first().fill('leaky')
-    await page.getByLabel('Kind').first().selectOption('openai-compatible')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('leaky')
+    await page.getByRole('textbox', { name: 'Kind' }).fill('openai-compatible')
     await page.getByRole('textbox', { name: 'Base URL' }).fill('https://llm.example/v1?key=abc')
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByText('give the credential with “Credential”').waitFor()
     await visit('/settings/operations/keys.create')
-    await page.getByLabel('Name').first().fill('key-10')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('key-10')
     await page.getByRole('button', { name: 'Run' }).click()
     await page.getByText('or give it a new secret under Keys').waitFor()
+  })
+
+  it('says what saving would replace that somebody else changed meanwhile', async () => {
+    const { page, visit, gateway } = stage
+    await gateway.admin.policies.add({ name: 'shared', rpm: 10 })
+    await visit('/settings/policies')
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Requests a minute').fill('20')
+    await gateway.admin.policies.edit({ name: 'shared', rpm: 30, tpm: 1000 })
+    await dialog.getByText('Somebody else changed Requests a minute (now 30)').waitFor()
+    await dialog.getByRole('button', { name: /^Save/ }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await gateway.admin.policies.show({ name: 'shared' })).toMatchObject({ rpm: 20, tpm: 1000 })
+    await gateway.admin.policies.remove({ name: 'shared' })
   })
 
   it('keeps what was typed when the session ends in the middle of a form', async () => {

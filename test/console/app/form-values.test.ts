@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { deriveContract } from '../../../scripts/derive-contract.ts'
-import { inputOf, problemsOf, valuesOf, withoutChanged } from '../../../src/console/app/parts/form-values.ts'
+import {
+  inputOf,
+  overtakenFields,
+  problemsOf,
+  valuesOf,
+  withoutChanged,
+} from '../../../src/console/app/parts/form-values.ts'
 
 const fieldsOf = (name: string) => deriveContract().find((operation) => operation.name === name)?.fields ?? []
 
@@ -33,6 +39,15 @@ describe('a form from nothing', () => {
 describe('a form of what stands', () => {
   const fields = fieldsOf('providers.edit').filter(({ name }) => name !== 'name')
   const before = valuesOf(fields, { baseUrl: 'https://a', organization: 'org', tags: { team: 'a', cost: 'b' } })
+
+  it('knows what somebody else has changed meanwhile, and would be replaced', () => {
+    const overtaken = (values: object, stored: object) =>
+      overtakenFields(fields, { ...before, ...values }, before, { ...before, ...stored }).map(({ name }) => name)
+    expect(overtaken({ baseUrl: 'https://b' }, { baseUrl: 'https://c' })).toEqual(['baseUrl'])
+    expect(overtaken({ baseUrl: 'https://b' }, { baseUrl: 'https://b' })).toEqual([])
+    expect(overtaken({ baseUrl: 'https://b' }, { organization: 'other' })).toEqual([])
+    expect(overtaken({}, { baseUrl: 'https://c' })).toEqual([])
+  })
 
   it('sends what was changed alone', () => {
     expect(inputOf(fields, before, before)).toEqual({})

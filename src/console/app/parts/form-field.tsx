@@ -40,7 +40,7 @@ const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> 
 export function FormField(props: FormFieldProps) {
   const { field, error, label, isEdit = false } = props
   const id = useId()
-  const name = label ?? field.label ?? labelOf((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
+  const name = label ?? labelOfField(field)
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
   const Control = props.control ?? controlOf(props)
   const isGroup =
@@ -74,6 +74,10 @@ export function FormField(props: FormFieldProps) {
       {fault}
     </div>
   )
+}
+
+export function labelOfField({ label, flag, name }: DerivedField): string {
+  return label ?? labelOf((flag ?? name).replace(/^-+/, '')).replaceAll('-', ' ')
 }
 
 export type ControlProps = FormFieldProps & { id: string }

@@ -50,6 +50,19 @@ export function inputOf(
   return cleared.length === 0 ? input : { ...input, [clearName]: cleared }
 }
 
+/** Fields that both this form and somebody else have changed since it was opened, each to something of its own. */
+export function overtakenFields(
+  fields: readonly DerivedField[],
+  values: FormValues,
+  before: FormValues,
+  stored: FormValues,
+): DerivedField[] {
+  return fields.filter(({ name }) => {
+    const [value = '', was, now] = [values[name], before[name], stored[name]]
+    return !isSame(value, was) && !isSame(value, now) && !isSame(was ?? '', now)
+  })
+}
+
 /** The field of an operation that names the settings to clear, where an empty one would say nothing. */
 export const clearName = 'clear'
 

@@ -5,8 +5,8 @@ import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
 import { useFormErrors, useOpenedForm } from './field-errors.ts'
-import { type ControlProps, type FieldChoice, FormField } from './form-field.tsx'
-import { clearName, type FormValues, inputOf, problemsOf, valuesOf } from './form-values.ts'
+import { type ControlProps, type FieldChoice, FormField, labelOfField } from './form-field.tsx'
+import { clearName, type FormValues, inputOf, overtakenFields, problemsOf, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
 
 export interface OperationFormProps {
@@ -92,6 +92,13 @@ export function OperationForm(props: OperationFormProps) {
           <div className="stack">{folded.map(draw)}</div>
         </details>
       )}
+      {before === null || initial === undefined || busy || finishing ? null : (
+        <Overtaken
+          of={overtakenFields(fields, values, before, valuesOf(fields, initial))}
+          labels={props.labels ?? {}}
+          stored={valuesOf(fields, initial)}
+        />
+      )}
       <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
       <div className="row form-actions">
         <Button variant="primary" type="submit" busy={busy || finishing}>
@@ -100,6 +107,27 @@ export function OperationForm(props: OperationFormProps) {
         {props.onCancel === undefined ? null : <Button onClick={props.onCancel}>Cancel</Button>}
       </div>
     </form>
+  )
+}
+
+interface OvertakenProps {
+  of: readonly DerivedField[]
+  labels: Record<string, string>
+  stored: FormValues
+}
+
+/** Two people edit the same thing: whoever saves last should know what that replaces. */
+function Overtaken({ of, labels, stored }: OvertakenProps) {
+  if (of.length === 0) return null
+  const named = of.map((field) => {
+    const now = stored[field.name]
+    const value = typeof now === 'string' && now !== '' && now.length <= 60 && !field.secret ? ` (now ${now})` : ''
+    return `${labels[field.name] ?? labelOfField(field)}${value}`
+  })
+  return (
+    <p className="notice notice-warning" role="status">
+      Somebody else changed {named.join(', ')} after you opened this form. Saving replaces that.
+    </p>
   )
 }
 

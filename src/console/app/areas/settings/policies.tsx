@@ -40,6 +40,8 @@ export function Policies() {
       Add policy
     </Button>
   ) : null
+  /** As it is by now: somebody else may change it meanwhile. */
+  const current = (policy: Policy) => policies.data?.find(({ id }) => id === policy.id) ?? policy
   return (
     <>
       <div className="row spread">
@@ -84,7 +86,7 @@ export function Policies() {
         title={edited === 'new' || edited === null ? 'Add policy' : `Edit ${edited.name}`}
         onClose={close}
       >
-        {edited === null ? null : <PolicyForm policy={edited === 'new' ? null : edited} onClose={close} />}
+        {edited === null ? null : <PolicyForm policy={edited === 'new' ? null : current(edited)} onClose={close} />}
       </Dialog>
       <Dialog open={granted !== null} title={`Grant ${granted?.name ?? ''} more`} onClose={() => setGranted(null)}>
         {granted === null ? null : <GrantForm policy={granted} onClose={() => setGranted(null)} />}
