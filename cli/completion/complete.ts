@@ -18,6 +18,8 @@ export async function complete(words: readonly string[], dependencies: Dependenc
   const typed = words.at(-1) ?? ''
   const lines = candidates
     .filter(({ value }) => value.startsWith(typed))
+    // A command's own flag may have the name of a global one: it comes first, and is meant.
+    .filter(({ value }, place, all) => all.findIndex((one) => one.value === value) === place)
     .map(({ value, description }) => (description === '' ? value : `${value}\t${description}`))
   if (lines.length > 0) await io.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -26,7 +26,7 @@ export const importCommand: DaemonCommand = {
   name: 'import',
   summary: 'Convert a LiteLLM or Portkey configuration into a file for spgw apply',
   arguments: [
-    { name: 'format', description: 'litellm or portkey' },
+    { name: 'format', description: 'Program that the file is of', choices: ['litellm', 'portkey'] },
     { name: 'file', description: 'Configuration to convert: YAML or JSON file, - for standard input' },
   ],
   options: [
@@ -100,8 +100,7 @@ async function parse(text: string, name: string): Promise<File> {
 
 async function convert(format: string, file: File, model: string): Promise<Converted> {
   if (format === 'litellm') return (await import('../import/litellm.ts')).convertLitellm(file)
-  if (format === 'portkey') return (await import('../import/portkey.ts')).convertPortkey(file, model)
-  throw new ImportRefused(`There is no format ${JSON.stringify(format)}.`, 'Use litellm or portkey.')
+  return (await import('../import/portkey.ts')).convertPortkey(file, model)
 }
 
 async function report({ providers, policies, routes, alerts, left }: Converted, io: CommandIo): Promise<void> {

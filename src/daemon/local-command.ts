@@ -12,7 +12,7 @@ export interface DaemonCommand {
   name: string
   summary: string
   /** Plain arguments, in order; each is required. */
-  arguments?: readonly { name: string; description: string }[]
+  arguments?: readonly { name: string; description: string; choices?: readonly string[] }[]
   options: readonly { flags: string; description: string }[]
   examples: readonly string[]
   /** Options and arguments by camel-case name. */

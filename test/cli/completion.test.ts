@@ -38,11 +38,13 @@ describe('completion', () => {
     [['keys', 'create', '--n'], ['--name', '--no-wait'], ['--json']],
     [['requests', 'list', '--lane', ''], ['openai', 'anthropic', 'gemini'], []],
     [['providers', 'add', 'x', '--credential'], ['--credential-stdin', '--credential-env'], ['--credential']],
+    [['providers', 'add', 'x', '--project'], ['--project'], []],
     [['nothing', ''], [], ['list']],
     [['keys', 'create', 'x', ''], [], ['ci']],
   ])('of %j', async (words, some, others) => {
     const offered = await offer(words)
     expect(offered).toEqual(expect.arrayContaining(some))
+    expect(offered).toEqual([...new Set(offered)])
     for (const other of others) expect(offered).not.toContain(other)
     if (some.length === 0) expect(offered).toEqual([])
   })

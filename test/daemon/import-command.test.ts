@@ -80,7 +80,7 @@ describe('spgw import', () => {
   })
 
   it.each([
-    ['an unknown format', ['openrouter', '-'], config, 'There is no format "openrouter".', 'Use litellm or portkey.'],
+    ['an unknown format', ['openrouter', '-'], config, 'FORMAT cannot be openrouter.', 'Use one of litellm, portkey.'],
     ['nothing to convert', ['litellm', '-'], '{}', 'Nothing in - could be converted.', 'with its model_list'],
     ['an empty file', ['portkey', '-'], '', 'Nothing in - could be converted.', 'with its targets'],
     ['no YAML', ['litellm', '-'], 'a: [1, 2\nb: }', 'standard input', 'neither YAML nor JSON'],
