@@ -134,7 +134,8 @@ describe('operators', () => {
     await client.operators.add({ name: 'ben', role: 'admin' })
     await client.operators.add({ name: 'carol', role: 'viewer' })
     await client.operators.disable({ name: 'ben' })
-    for (const name of ['ben', 'carol']) expect(await client.operators.remove({ name })).toMatchObject({ removed: true })
+    for (const name of ['ben', 'carol'])
+      expect(await client.operators.remove({ name })).toMatchObject({ removed: true })
     expect(await client.operators.list({})).toEqual([])
   })
 
