@@ -127,24 +127,7 @@ function RuleFields({ row: { rule }, number, onLookFor, onChange, onRemove }: Ru
           </option>
         ))}
       </Choice>
-      {rule.detector === null ? (
-        <Text
-          label="Pattern (RE2 syntax)"
-          wide
-          value={rule.pattern ?? ''}
-          onChange={(pattern) => onChange({ pattern })}
-        />
-      ) : null}
-      {rule.detector === null ? (
-        <Text
-          label={`Longest match, in characters (at most ${mostLongest.toLocaleString('en')})`}
-          wide
-          isNumber
-          // 0 is what an empty field leaves, and nothing that the gateway takes.
-          value={rule.longest === 0 ? '' : String(rule.longest)}
-          onChange={(text) => onChange({ longest: Math.trunc(Number(text)) })}
-        />
-      ) : null}
+      {rule.detector === null ? <PatternFields rule={rule} onChange={onChange} /> : null}
       <Choice
         label="In"
         value={sidesWord(rule)}
@@ -169,6 +152,27 @@ function RuleFields({ row: { rule }, number, onLookFor, onChange, onRemove }: Ru
       ) : null}
       <IconButton small label={`Remove rule ${number}`} icon={<X size={14} aria-hidden="true" />} onClick={onRemove} />
     </li>
+  )
+}
+
+function PatternFields({ rule, onChange }: { rule: RuleRow['rule']; onChange: RuleFieldsProps['onChange'] }) {
+  return (
+    <>
+      <Text
+        label="Pattern (RE2 syntax)"
+        wide
+        value={rule.pattern ?? ''}
+        onChange={(pattern) => onChange({ pattern })}
+      />
+      <Text
+        label={`Longest match, in characters (at most ${mostLongest.toLocaleString('en')})`}
+        wide
+        isNumber
+        // 0 is what an empty field leaves, and nothing that the gateway takes.
+        value={rule.longest === 0 ? '' : String(rule.longest)}
+        onChange={(text) => onChange({ longest: Math.trunc(Number(text)) })}
+      />
+    </>
   )
 }
 

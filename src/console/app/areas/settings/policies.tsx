@@ -40,8 +40,6 @@ export function Policies() {
       Add policy
     </Button>
   ) : null
-  /** As it is by now: somebody else may change it meanwhile. */
-  const current = (policy: Policy) => policies.data?.find(({ id }) => id === policy.id) ?? policy
   return (
     <>
       <div className="row spread">
@@ -86,7 +84,7 @@ export function Policies() {
         title={edited === 'new' || edited === null ? 'Add policy' : `Edit ${edited.name}`}
         onClose={close}
       >
-        {edited === null ? null : <PolicyForm policy={edited === 'new' ? null : current(edited)} onClose={close} />}
+        {edited === null ? null : <PolicyForm policy={asStored(edited, policies.data)} onClose={close} />}
       </Dialog>
       <Dialog open={granted !== null} title={`Grant ${granted?.name ?? ''} more`} onClose={() => setGranted(null)}>
         {granted === null ? null : <GrantForm policy={granted} onClose={() => setGranted(null)} />}
@@ -96,6 +94,11 @@ export function Policies() {
       </Dialog>
     </>
   )
+}
+
+/** As it is by now: somebody else may change it while it is edited. */
+function asStored(edited: Policy | 'new', all: readonly Policy[] = []): Policy | null {
+  return edited === 'new' ? null : (all.find(({ id }) => id === edited.id) ?? edited)
 }
 
 /** Of policies with budgets. */
