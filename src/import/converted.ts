@@ -79,8 +79,14 @@ export function placeIn(converted: Converted, project: string | null, environmen
     ...(environment === null ? {} : { environment }),
     ...route,
   }))
-  for (const policy of converted.policies)
+  for (const policy of converted.policies) {
+    const { name } = policy
+    // Another file may be placed elsewhere: it must not take this one's policy.
+    policy.name = slugOf([name, project, environment].filter((part) => part !== null).join('-'))
     policy.attach = policy.attach.map((where) => (where === 'workspace' ? scope : where))
+    for (const left of converted.left)
+      left.advice = left.advice.replaceAll(`policies edit ${name}`, `policies edit ${policy.name}`)
+  }
 }
 
 /** The same as a file that `apply` takes. */

@@ -49,17 +49,28 @@ describe('spgw import', () => {
     const placed = async (argv: string[], environment: Record<string, string> = {}) => {
       const { out } = await runImport(['litellm', '-', '--json', ...argv], { stdin, environment })
       const { routes, policies } = JSON.parse(out)
-      return [routes[0].project, routes[0].environment, policies[0].attach]
+      return [routes[0].project, routes[0].environment, policies[0].name, policies[0].attach]
     }
-    expect(await placed([])).toEqual([undefined, undefined, ['workspace']])
-    expect(await placed(['--project', 'search'])).toEqual(['search', undefined, ['project:search']])
+    expect(await placed([])).toEqual([undefined, undefined, 'litellm', ['workspace']])
+    expect(await placed(['--project', 'search'])).toEqual(['search', undefined, 'litellm-search', ['project:search']])
     expect(await placed(['-p', 'search', '-e', 'staging'])).toEqual([
       'search',
       'staging',
+      'litellm-search-staging',
       ['environment:search/staging'],
     ])
-    expect(await placed([], { SPGW_PROJECT: 'search' })).toEqual(['search', undefined, ['project:search']])
-    expect(await placed(['-e', 'staging'])).toEqual([undefined, 'staging', ['environment:default/staging']])
+    expect(await placed([], { SPGW_PROJECT: 'search' })).toEqual([
+      'search',
+      undefined,
+      'litellm-search',
+      ['project:search'],
+    ])
+    expect(await placed(['-e', 'staging'])).toEqual([
+      undefined,
+      'staging',
+      'litellm-staging',
+      ['environment:default/staging'],
+    ])
   })
 
   it('gives the same as JSON', async () => {
