@@ -6,7 +6,7 @@ import type { Misused } from './help.ts'
 /** What is wrong with a command line, in our voice, with the nearest known word. */
 export function describeMisuse({ error, command }: Misused): CommandFault {
   const [cause = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-  const near = verbOf(error, cause, command) ?? nearOf(cause, suggestion)
+  const near = verbOf(error, cause, command) ?? nearOf(cause, suggestion) ?? begunBy(error, cause, command)
   const meant = error.code === 'commander.unknownCommand' && command.parent === null ? meaningOf(cause) : null
   if (meant !== null) return usageFault(causeOf(error.code, cause, command), `See spgw ${meant} --help.`)
   const otherWay = otherWays[`${command.name()} ${namedIn(cause)}`]
@@ -44,6 +44,14 @@ const verbs: Readonly<Record<string, string>> = {
 function verbOf({ code }: CommanderError, message: string, { commands }: Command): string | undefined {
   const verb = code === 'commander.unknownCommand' ? verbs[namedIn(message)] : undefined
   return commands.find((command) => command.name() === verb || command.aliases().includes(verb ?? ''))?.name()
+}
+
+/** Commands of which somebody typed the beginning: `prov`. */
+function begunBy({ code }: CommanderError, message: string, { commands }: Command): string | undefined {
+  const word = namedIn(message)
+  if (code !== 'commander.unknownCommand' || word.length < 2) return undefined
+  const begun = commands.map((command) => command.name()).filter((name) => name.startsWith(word))
+  return begun.length === 0 || begun.length > 3 ? undefined : begun.join(' or ')
 }
 
 function meaningOf(message: string): string | null {

@@ -104,6 +104,7 @@ describe('exit status', () => {
 describe('wrong usage ends with 2, before anything is asked of the gateway', () => {
   it.each([
     [['providres'], 'Did you mean providers?'],
+    [['prov', 'list'], 'Did you mean providers?'],
     [['budget'], 'See spgw policies --help.'],
     [['Limits'], 'See spgw policies --help.'],
     [['spend'], 'See spgw requests stats --help.'],
