@@ -231,15 +231,16 @@ describe('a whole answer', () => {
   })
 
   it('is refused where more is kept of it than of any real one', async () => {
+    // Of blanks: nobody looks for anything in them, and they are kept as any other bytes.
     const chunk = (index: number, pad: string) =>
-      `data: ${JSON.stringify({ pad, choices: [{ index, delta: { content: 'sk-ab' } }] })}\n\n`
+      `data: {${pad}"choices":[{"index":${index},"delta":{"content":"sk-ab"}}]}\n\n`
     const many = (count: number, pad: string) => ({
       type: 'text/event-stream',
       text: `${Array.from({ length: count }, (_, index) => chunk(index, pad)).join('')}data: [DONE]\n\n`,
     })
     const few = await ask('masks', openai.path, openai.body, many(500, ''))
     expect([few.record.error, few.text.match(/"sk-ab"/g)?.length]).toEqual([null, 500])
-    for (const answer of [many(2100, ''), many(60, 'x'.repeat(400_000))]) {
+    for (const answer of [many(2100, ''), many(43, ' '.repeat(400_000))]) {
       const { record } = await ask('masks', openai.path, openai.body, answer)
       expect(record.error).toMatchObject({ code: 'policy_denied', message: expect.stringContaining('texts at once') })
     }
