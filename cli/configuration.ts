@@ -1,3 +1,5 @@
+import { describeMissing } from '../src/admin/contract/show-reach.ts'
+import { escapeControls } from '../src/admin/contract/show-value.ts'
 import { completeInput } from './ask.ts'
 import { checkInput } from './check-input.ts'
 import { readConfigurationFiles } from './configuration-files.ts'
@@ -120,6 +122,8 @@ async function showApplied(applied: AppliedConfiguration, settings: GlobalOption
     const asked = checked.length === 0 ? '' : ` Checked: ${checked.join(', ')}.`
     await io.stderr.write(`Applied: ${countChanges(changes, done)}.${asked}\n`)
   }
+  const missing = describeMissing('apply', applied)
+  if (missing !== null) await io.stderr.write(`${escapeControls(missing)}\n`)
   if (alerts.length > 0) await io.stderr.write('Signing secrets of new alerts, shown only once:\n')
   for (const { name, secret } of alerts) await io.stdout.write(`${name} ${secret}\n`)
   if (keys.length === 0) return

@@ -56,7 +56,7 @@ async function showAccount(call: AuthCall): Promise<AuthAnswer> {
 async function changePassword(call: AuthCall): Promise<AuthAnswer> {
   const { account, body, source } = call
   await account.changePassword(sessionOf(call), optionalText(body, 'current'), textField(body, 'next'), source)
-  return {}
+  return { taken: { id: null } }
 }
 
 async function beginTotp(call: AuthCall): Promise<AuthAnswer> {
@@ -65,7 +65,7 @@ async function beginTotp(call: AuthCall): Promise<AuthAnswer> {
 
 async function confirmTotp(call: AuthCall): Promise<AuthAnswer> {
   await call.account.confirmTotp(sessionOf(call), textField(call.body, 'code', 20), call.source)
-  return {}
+  return { taken: { id: null } }
 }
 
 async function removeTotp(call: AuthCall): Promise<AuthAnswer> {
@@ -88,10 +88,11 @@ async function addPasskey(call: AuthCall): Promise<AuthAnswer> {
 async function removePasskey(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.lazy.passkeys()
   await passkeys.remove(sessionOf(call), textField(call.body, 'id', 60))
-  return {}
+  return { taken: { id: null } }
 }
 
 async function revokeSession(call: AuthCall): Promise<AuthAnswer> {
-  await call.account.revokeSession(sessionOf(call), textField(call.body, 'id', 60))
-  return {}
+  const id = textField(call.body, 'id', 60)
+  await call.account.revokeSession(sessionOf(call), id)
+  return { taken: { id } }
 }

@@ -9,6 +9,8 @@ import type { RequestSource } from './request-guard.ts'
 
 /** What the routes below `/auth/` work with. */
 export interface AuthContext {
+  /** Which nodes of a cluster know that this was revoked (null: of the last change); null: there is one gateway. */
+  confirmReach(revokedId: string | null): Promise<object | null>
   signIn: SignIn
   account: Account
   lazy: LazyParts
@@ -29,6 +31,8 @@ export interface AuthCall extends AuthContext {
 
 export interface AuthAnswer {
   value?: object
+  /** Something was taken away, which the other nodes of a cluster have to know. `id`: of what was revoked. */
+  taken?: { id: string | null }
   begun?: BegunSession
   /** With `begun`: the session that it takes the place of, where its cookie did not come with this request. */
   former?: SessionOfOperator | null

@@ -51,7 +51,9 @@ export async function replyAuth(
     const former = session ?? answer.former ?? null
     if (answer.begun !== undefined && former !== null) await parts.signIn.end(former)
     if (route.method === 'POST' || answer.begun !== undefined) await parts.recheck()
-    return replyWith(answer, source)
+    if (answer.taken === undefined) return replyWith(answer, source)
+    const nodes = await parts.confirmReach(answer.taken.id)
+    return replyWith({ ...answer, value: { ...answer.value, nodes } }, source)
   } catch (error) {
     return replyError(error)
   }

@@ -15,7 +15,7 @@ import { openMetricsType, wantsOpenMetrics, writeOpenMetrics } from './open-metr
 import { ProcessMetrics } from './process-metrics.ts'
 import { jsonReply, type Reply, rejectHost, sendReply, textReply } from './reply.ts'
 import { type GuardSettings, readSource } from './request-guard.ts'
-import type { Site } from './site.ts'
+import type { Site, SiteParts } from './site.ts'
 import { TrafficMetrics } from './traffic-metrics.ts'
 
 export interface ConsoleOptions extends ConsoleSettings {
@@ -47,6 +47,7 @@ export interface ConsoleParts {
   signIn: Omit<SignInParts, 'onFault'>
   /** The operations. */
   dispatcher(): Promise<Dispatcher>
+  confirmReach: SiteParts['confirmReach']
 }
 
 export interface ConsoleListener {
@@ -197,7 +198,7 @@ class ConsoleHandler {
   }
 
   /** Loaded with the first request: a gateway may run for months without anybody opening its console. */
-  async #openSite({ signIn, dispatcher }: ConsoleParts): Promise<Site> {
+  async #openSite({ signIn, dispatcher, confirmReach }: ConsoleParts): Promise<Site> {
     const { Site } = await import('./site.ts')
     const { version, onFault } = this.#options
     const guardSettings = () => this.#guardSettings()
@@ -205,6 +206,7 @@ class ConsoleHandler {
     return new Site({
       ...signIn,
       dispatcher,
+      confirmReach,
       markAuthenticated,
       onFault,
       version,

@@ -7,6 +7,7 @@ import { SignIn, type SignInParts } from '../sign-in/sign-in.ts'
 import { handleApi } from './api.ts'
 import { AppFiles, replyFile } from './app-files.ts'
 import { replyAuth } from './auth.ts'
+import type { AuthContext } from './auth-route.ts'
 import { LiveCalls } from './live-calls.ts'
 import { rejectHost, sendReply } from './reply.ts'
 import { type GuardSettings, readSource } from './request-guard.ts'
@@ -17,6 +18,7 @@ export interface SiteParts extends SignInParts {
   /** null: no identity provider. */
   oidc(): OidcSettings | null
   dispatcher(): Promise<Dispatcher>
+  confirmReach: AuthContext['confirmReach']
   /** The response goes to an authenticated client. */
   markAuthenticated(response: ServerResponse): void
 }
@@ -40,13 +42,13 @@ export class Site {
   async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const guardSettings = this.#parts.guardSettings()
     const source = readSource(request, guardSettings)
-    const { version, dispatcher, markAuthenticated } = this.#parts
+    const { version, dispatcher, markAuthenticated, confirmReach } = this.#parts
     const shared = { signIn: this.#signIn, guardSettings, version }
     if (path === '/api' || path.startsWith('/api/'))
       return await handleApi(request, response, source, { ...shared, live: this.#live, dispatcher, markAuthenticated })
     if (source === null) return sendReply(request, response, rejectHost(path))
     if (path.startsWith('/auth/')) {
-      const context = { account: this.#account, lazy: this.#lazy, oidc: this.#parts.oidc() }
+      const context = { account: this.#account, lazy: this.#lazy, oidc: this.#parts.oidc(), confirmReach }
       const parts = { ...shared, ...context, recheck: () => this.#live.recheck() }
       return sendReply(request, response, await replyAuth(request, path, source, parts))
     }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { confirmReach } from '../admin/handlers/confirm-reach.ts'
 import { lazyDispatcher } from '../admin/lazy-dispatcher.ts'
 import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
@@ -255,6 +256,7 @@ function openListeners(
       },
     },
     dispatcher,
+    confirmReach: (revokedId) => confirmReach(parts, revokedId),
   })
 }
 

@@ -158,6 +158,12 @@ describe('apply', () => {
     expect([nothing.status, nothing.calls.length]).toEqual([0, 2])
   })
 
+  it('names the nodes of a cluster that go on by what was before', async () => {
+    const nodes = { reached: ['gw-a'], missing: [{ name: 'gw-b', last_heard_at: null }] }
+    const { io } = await runLine(['apply', '-f', file, '--yes'], { gateway: gatewayOf(planOf(change), { nodes }) })
+    expect(io.err()).toContain('Not reached: gw-b (last heard of never). Each goes by the configuration of before')
+  })
+
   it('shows new keys once, alone on standard output', async () => {
     const keys = [{ name: 'ci', project: 'default', environment: 'production', key: 'sp_live_x' }]
     const { io } = await runLine(['apply', '-f', file, '--yes'], { gateway: gatewayOf(planOf(create), { keys }) })

@@ -61,12 +61,13 @@ export async function startListener(options: Partial<ConsoleOptions> = {}): Prom
 }
 
 /** For what comes in where nobody can sign in: a call of its parts is a fault. */
-export const unasked: Pick<ConsoleParts, 'signIn' | 'dispatcher'> = {
+export const unasked: Pick<ConsoleParts, 'signIn' | 'dispatcher' | 'confirmReach'> = {
   get signIn(): ConsoleParts['signIn'] {
     const nothing = new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : fail()) })
     return { store: nothing, keyring: nothing } as unknown as ConsoleParts['signIn']
   },
   dispatcher: () => fail(),
+  confirmReach: () => fail(),
 }
 
 function fail(): never {

@@ -23,6 +23,7 @@ export async function openSite(options: Partial<ConsoleOptions> = {}) {
     openApi: async () => ({}),
     signIn: { store, keyring, askProvider },
     dispatcher,
+    confirmReach: async () => null,
   })
   const origin = `http://localhost:${listener.port}`
   const url = `http://127.0.0.1:${listener.port}`

@@ -180,6 +180,47 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       expect(await admitting(removed.key)).toEqual([])
     })
 
+    it('names such a node of what files take away, and of what people end on the page of their account', async () => {
+      const { admin, consoleUrl } = node('gw-a').gateway
+      await admin.operators.add({ name: 'paul', role: 'viewer', password: 'correct horse battery' })
+      const origin = { origin: consoleUrl, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
+      const post = (path: string, body: object, cookie = '') =>
+        fetch(consoleUrl + path, { method: 'POST', headers: { ...origin, cookie }, body: JSON.stringify(body) })
+      const signIn = async () => {
+        const answer = await post('/auth/password', { name: 'paul', password: 'correct horse battery' })
+        return answer.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+      }
+      const files = (key: string, policy: string) => ({
+        files: { 'f.yaml': `owner: f\nkeys: [${key}]\npolicies: [${policy}]\n` },
+      })
+      const two = files('{ name: filed, project: default, environment: production }', '{ name: capped, rpm: 5 }')
+      const made = await admin.apply(two)
+      expect(made.nodes).toBeNull()
+      const filed = made.keys[0]?.key ?? ''
+      await expect.poll(() => admitting(filed)).toEqual(names)
+      const less = files('{ name: filed, project: default, environment: production }', '{ name: capped, rpm: 4 }')
+      expect((await admin.apply(less)).nodes).toEqual({ reached: names, missing: [] })
+      const [first, second] = [await signIn(), await signIn()]
+      await cluster.converge()
+      const { proxy, valkeyProxy } = node('gw-c')
+      for (const each of [proxy, valkeyProxy]) each?.become('cut')
+      await troubleOf('gw-c', /cannot be reached/)
+      const partly = { nodes: { reached: ['gw-a', 'gw-b'], missing: [{ name: 'gw-c' }] } }
+      expect(await admin.apply({ ...files('', ''), prune: true })).toMatchObject(partly)
+      expect(await admitting(filed)).toEqual(['gw-c'])
+      const account = await fetch(`${consoleUrl}/auth/account`, { headers: { cookie: second } })
+      const { sessions } = (await account.json()) as { sessions: { id: string; current: boolean }[] }
+      const id = sessions.find(({ current }) => !current)?.id
+      expect(await (await post('/auth/account/sessions/revoke', { id }, second)).json()).toMatchObject(partly)
+      const change = { current: 'correct horse battery', next: 'battery staple correct' }
+      expect(await (await post('/auth/account/password', change, second)).json()).toMatchObject(partly)
+      expect((await post('/auth/account/password', change, first)).status).toBe(401)
+      for (const each of [proxy, valkeyProxy]) each?.become('pass')
+      await troubleOf('gw-c', null)
+      await cluster.converge()
+      expect(await admitting(filed)).toEqual([])
+    })
+
     it('tells what was revoked while both were away by the first that is back', async () => {
       const { key, id } = await newKey('both-away')
       for (const each of cluster.nodes) each.proxy.become('cut')

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nodesReached } from './fields.ts'
 import { field, operation } from './operation.ts'
 
 /** A configuration file's changes, planned, made and written: `diff`, `apply` and `export`. */
@@ -50,6 +51,7 @@ export const appliedShape = z.object({
   alerts: z.array(z.object({ id: z.string(), name: z.string(), secret: z.string() })),
   /** Providers that were asked whether their credential works. */
   checked: z.array(z.string()),
+  nodes: nodesReached,
 })
 
 export const exportShape = z.object({

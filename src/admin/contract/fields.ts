@@ -106,7 +106,7 @@ export const forceField = {
 /** By field, as a path into what is shown: the configuration file that owns it. */
 export const owned = z.record(z.string(), z.string())
 
-/** On a node of a cluster: which nodes know what was taken away, and which were not heard of; null: there is one gateway, or nothing was. */
+/** On a node of a cluster: which nodes know what was taken away or changed, and which were not heard of; null: there is one gateway, or nothing was. */
 export const nodesReached = z
   .object({
     reached: z.array(z.string()),

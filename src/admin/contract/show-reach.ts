@@ -12,9 +12,17 @@ const meanwhile: Partial<Record<string, string>> = {
   'operators.remove': 'admits the operator',
   'operators.reset': 'admits the operator as before',
   'operators.edit': 'admits the operator with the roles of before',
+  apply: 'goes by the configuration of before',
+  '/auth/account/password': 'admits the old password and the sessions that it ended',
+  '/auth/account/totp/confirm': 'admits the password without the code',
+  '/auth/account/passkeys/remove': 'admits the passkey',
+  '/auth/account/sessions/revoke': 'admits the session',
 }
 
-/** Nodes of a cluster that a change did not reach which takes something away; null: it reached all. */
+/**
+ * Nodes of a cluster that a change did not reach which takes something away; null: it reached all. `operation`: its name, or its
+ * path on the console.
+ */
 export function describeMissing(operation: string, answer: unknown): string | null {
   const missing = valueAt(answer, 'nodes.missing')
   if (!Array.isArray(missing) || missing.length === 0) return null
@@ -22,6 +30,6 @@ export function describeMissing(operation: string, answer: unknown): string | nu
     const heard = valueAt(node, 'last_heard_at')
     return `${valueAt(node, 'name')} (last heard of ${typeof heard === 'string' ? heard : 'never'})`
   })
-  const until = operation.endsWith('.revoke') ? 'PostgreSQL or Valkey' : 'PostgreSQL'
+  const until = /[./]revoke$/.test(operation) ? 'PostgreSQL or Valkey' : 'PostgreSQL'
   return `Not reached: ${nodes.join(', ')}. Each ${meanwhile[operation]} until it reaches ${until}: spgw cluster status`
 }

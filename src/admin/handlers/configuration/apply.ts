@@ -4,6 +4,7 @@ import type { PlannedChange } from '../../../manifest/plan.ts'
 import { describe, objectsIn } from '../../../manifest/resource.ts'
 import { StoreMoved } from '../../../store/store-error.ts'
 import { projectsWith } from '../../contract/operators/roles.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid, operationFault, refused } from '../fault.ts'
 import { checkFirst, type Found, openSealed, readCredential } from '../providers/provider-check.ts'
@@ -150,5 +151,7 @@ async function answer(context: AdminContext, made: Made, found: Map<string, Foun
       context.runtime.markReady(id)
   const { changes, notes, adopted, released } = await showPlan(made)
   const checked = [...found].filter(([, { readiness }]) => readiness.state === 'ready').map(([name]) => name)
-  return { owner, changes, notes, adopted, released, keys: minted, alerts, checked }
+  // Nobody is kept out by what is new.
+  const nodes = changes.some(({ action }) => action !== 'create') ? await confirmReach(context) : null
+  return { owner, changes, notes, adopted, released, keys: minted, alerts, checked, nodes }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { describeMissing } from '../../../../admin/contract/show-reach.ts'
 import { callAuth } from '../../client/http.ts'
 import { queries } from '../../client/queries.ts'
 import { toast, toastFault } from '../../parts/index.ts'
@@ -37,6 +38,8 @@ export function useAccountCall(): AccountCall {
     try {
       const answer = await callAuth<Answer>(path, body)
       if (done !== undefined) toast({ tone: 'good', title: done })
+      const missing = describeMissing(path, answer)
+      if (missing !== null) toast({ tone: 'bad', title: 'Other nodes', text: missing })
       await queries.invalidateQueries({ queryKey: accountKey })
       return answer
     } catch (error) {
