@@ -94,11 +94,15 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     const kept = () =>
       query("select (select count(*) from spgw.record_sums) || ' ' || (select count(*) from spgw.objects)")
     const before = kept()
-    // Also by a node whose clock is years ahead.
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3 * 365 * 86_400_000)
-    await keepDays(client)
-    clock.mockRestore()
-    expect(kept()).toBe(before)
+    // Also by a node whose clock is years ahead, and nothing by one that disagrees with a PostgreSQL whose clock is.
+    for (const years of [-3, 3]) {
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + years * 365 * 86_400_000)
+      await keepDays(client)
+      clock.mockRestore()
+      expect(kept()).toBe(before)
+      const old = query("select count(*) from pg_class where relname = 'records_20260105'")
+      expect(old).toBe(years < 0 ? '1' : '0')
+    }
     expect(before).toMatch(/^[1-9]\d* 1$/)
     const days = query("select relname from pg_class where relname ~ '^(records|bodies)_2' and relkind = 'r'").split(
       '\n',

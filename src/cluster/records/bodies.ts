@@ -45,11 +45,12 @@ export async function removeBodies(client: pg.Client, ids: readonly string[]): P
   return removed
 }
 
-/** Removes bodies that policies no longer keep, by PostgreSQL's clock. */
-export async function removeOverBodies(client: pg.Client): Promise<void> {
+/** Removes bodies that policies no longer keep. */
+export async function removeOverBodies(client: pg.Client, now: number): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ id: string }>(
-      `select id from spgw.bodies where until <= (extract(epoch from now()) * 1000)::bigint order by until limit ${idsAtOnce}`,
+      `select id from spgw.bodies where until <= $1 order by until limit ${idsAtOnce}`,
+      [Math.floor(now)],
     )
     if (rows.length === 0) return
     await removeBodies(

@@ -29,13 +29,14 @@ export async function keepDays(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock(hashtext('spgw.days')) as mine")
   if (rows[0]?.mine !== true) return
   try {
-    // By PostgreSQL's clock: a node with a wrong clock must not drop what others keep.
+    // What is dropped is over by PostgreSQL's clock and by this node's: either may be wrong, and nothing that is dropped comes back.
     const longest = await client.query<{ now: number; records: string | null; bodies: string | null }>(
       `select (extract(epoch from now()) * 1000)::float8 as now, max(keep_ms) as records, max(keep_bodies_ms) as bodies
        from spgw.shipped join spgw.members on id = member`,
     )
-    const [{ now, records, bodies } = { now: Date.now(), records: null, bodies: null }] = longest.rows
-    const today = Math.floor(now / dayMs)
+    const [{ now: there, records, bodies } = { now: Date.now(), records: null, bodies: null }] = longest.rows
+    const now = Math.min(there, Date.now())
+    const today = Math.floor(there / dayMs)
     await ensureDays(
       client,
       Array.from({ length: aheadDays + 1 }, (_, ahead) => today + ahead),
@@ -49,7 +50,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
     // Hours and days both have names that begin with their day.
     for (const table of dropped > 0 ? ['record_sums', 'tag_sums', 'tag_days'] : [])
       await client.query(`delete from spgw.${table} where start < $1`, [dateOf(Math.floor(before / dayMs))])
-    await removeOverBodies(client)
+    await removeOverBodies(client, now)
     await removeOldObjects(client, { before, now })
     await forgetPurges(client)
     await forgetReprices(client)
