@@ -18,6 +18,8 @@ export interface HeldBudget {
   period: string
   start: number
   end: number
+  /** What it said that it has spent of it. */
+  spent: number
 }
 
 /** The questions about budgets. Each is one statement. */
@@ -52,12 +54,12 @@ export const budgetAnswerers: BudgetAnswerers = {
   },
 
   async 'held-budgets'(client, { member }) {
-    const { rows } = await client.query<{ counter: string; period: string; begins: Date; ends: Date }>(
-      'select counter, period, begins, ends from spgw.allowances where member = $1 and ends > now()',
+    const { rows } = await client.query<{ counter: string; period: string; begins: Date; ends: Date; spent: string }>(
+      'select counter, period, begins, ends, spent from spgw.allowances where member = $1 and ends > now()',
       [member],
     )
-    return rows.map(({ counter, period, begins, ends }) => ({
-      ...{ counter, period, start: begins.getTime(), end: ends.getTime() },
+    return rows.map(({ counter, period, begins, ends, spent }) => ({
+      ...{ counter, period, start: begins.getTime(), end: ends.getTime(), spent: Number(spent) },
     }))
   },
 

@@ -144,7 +144,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       // Before anybody is answered.
       troubles.look()
       const watched = () => watchedBudgets(runtime.snapshot())
-      if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
+      if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log, store })
       node.start()
       await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
       announcing.start(() => describeNode({ node, troubles, limits }, runtime))

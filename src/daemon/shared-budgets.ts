@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SpentBudget } from '../admin/handlers/context.ts'
+import type { HeldBudget } from '../cluster/budget-questions.ts'
 import { NodeBudgets, type SharedBudget } from '../cluster/budgets.ts'
 import type { ClusterNode } from '../cluster/node.ts'
 import { notYet, removed } from '../cluster/troubles.ts'
@@ -8,6 +9,7 @@ import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import { AllowanceRow } from '../policy/limits/allowance-row.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { type LimitMemory, LimitRows } from '../policy/limits/limit-memory.ts'
+import type { StoreClient } from '../store/api.ts'
 import type { Log } from './log.ts'
 
 export interface SharedBudgetsParts {
@@ -15,6 +17,7 @@ export interface SharedBudgetsParts {
   counters: LimitCounters
   memory: LimitMemory
   log: Log
+  store: Pick<StoreClient, 'spend'>
   /** Counters whose use people and alerts look at, also where this node counts nothing in them. */
   watched(): string[]
 }
@@ -37,6 +40,7 @@ export class SharedBudgets {
   readonly #counters: LimitCounters
   readonly #rows: LimitRows
   readonly #log: Log
+  readonly #store: SharedBudgetsParts['store']
   readonly #watched: () => string[]
   readonly #budgets = new NodeBudgets(() => Date.now())
   readonly #places = new Map<number, { row: AllowanceRow; counter: string; period: string }>()
@@ -55,7 +59,8 @@ export class SharedBudgets {
   #watchAt = Number.NEGATIVE_INFINITY
   #forgetAt = performance.now() + forgetEveryMs
 
-  constructor({ node, counters, memory, log, watched }: SharedBudgetsParts) {
+  constructor({ node, counters, memory, log, store, watched }: SharedBudgetsParts) {
+    this.#store = store
     this.#node = node
     this.#counters = counters
     this.#rows = new LimitRows(memory)
@@ -202,9 +207,24 @@ export class SharedBudgets {
   /** What this node was given before it began: now it says how much of that it spent. */
   async #restore(): Promise<void> {
     const { link, self } = this.#node
-    for (const { counter, period: name, start, end } of await link.ask('held-budgets', self))
-      this.#enter(counter, { name, start, end })
+    const held = await link.ask('held-budgets', self)
+    await this.#makeUp(held)
+    for (const { counter, period: name, start, end } of held) this.#enter(counter, { name, start, end })
     this.#isRestored = true
+  }
+
+  /** A data directory that was restored knows less than what this node told before: what was spent stays spent. */
+  async #makeUp(held: readonly HeldBudget[]): Promise<void> {
+    const forgotten = held.flatMap(({ counter, period, spent }): BookedAmount[] => {
+      const amount = spent - this.#counters.spentHere(counter, period)
+      return amount > 0 ? [[counter, period, amount]] : []
+    })
+    if (forgotten.length === 0) return
+    await this.#store.spend.add(forgotten)
+    for (const booked of forgotten) this.#counters.addUsed(booked)
+    const message =
+      'this data directory knows less of budgets than this node has told the cluster: that counts as spent'
+    this.#log.warn(message, { budgets: forgotten.length })
   }
 
   /** What is here of it is to be told; what the limit is nobody has said yet. */

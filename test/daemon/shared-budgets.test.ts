@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { HeldBudget } from '../../src/cluster/budget-questions.ts'
 import type { ClusterNode } from '../../src/cluster/node.ts'
 import { notYet, removed } from '../../src/cluster/troubles.ts'
+import type { BookedAmount } from '../../src/core/journal-format.ts'
 import { SharedBudgets } from '../../src/daemon/shared-budgets.ts'
 import { AllowanceRow } from '../../src/policy/limits/allowance-row.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
@@ -17,6 +19,10 @@ let memory: LimitMemory
 /** By how much PostgreSQL's clock is. */
 let aheadMs: number
 let budgets: SharedBudgets
+/** What PostgreSQL says that this node had, what is counted here, and what the store was given to count. */
+let held: HeldBudget[]
+let used: BookedAmount[]
+let stored: BookedAmount[]
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse('2026-03-10T12:00:00Z') })
@@ -24,21 +30,35 @@ beforeEach(() => {
   warnings = []
   aheadMs = 0
   failures = new Map()
+  held = []
+  used = []
+  stored = []
   node = { state: {}, trouble: null }
   memory = createLimitMemory(1, { budgets: true, windows: null })
   const ask = async (name: string) => {
     asked.push(name)
     const failure = failures.get(name)
     if (failure !== undefined) throw failure
+    if (name === 'held-budgets') return held
     return name === 'allow' ? { member: true, now: Date.now() + aheadMs, replies: [] } : []
   }
   const nothing = () => {}
-  const counters: Pick<LimitCounters, 'findPeriod'> = { findPeriod: () => ({ half: 64, number: 3 }) }
+  const counters: Pick<LimitCounters, 'findPeriod' | 'spentHere' | 'addUsed'> = {
+    findPeriod: () => ({ half: 64, number: 3 }),
+    spentHere: (name) => used.reduce((sum, [each, , amount]) => sum + (each === name ? amount : 0), 0),
+    addUsed: (booked) => void used.push(booked),
+  }
   budgets = new SharedBudgets({
     node: Object.assign(node, { self: {}, published: 0, link: { ask } }) as unknown as ClusterNode,
     counters: counters as LimitCounters,
     memory,
     log: { debug: nothing, info: nothing, warn: (_, fields) => warnings.push(fields), error: nothing },
+    store: {
+      spend: {
+        list: async () => ({ used: [], held: [] }),
+        add: async (amounts) => void stored.push(...amounts),
+      },
+    },
     watched: () => [counter],
   })
 })
@@ -96,6 +116,23 @@ describe('budgets that nodes share', () => {
     budgets.met()
     await seconds(1)
     expect([times('held-budgets'), times('allow'), new LimitRows(memory).cutOff]).toEqual([1, 2, false])
+  })
+
+  it('count what this node told of them before its data directory was restored from an earlier one', async () => {
+    const period = { period: '2026-03', start: Date.parse('2026-03-01'), end: Date.parse('2026-04-01') }
+    held = [
+      { counter, ...period, spent: 500 },
+      { counter: 'other', ...period, spent: 70 },
+    ]
+    used = [
+      [counter, '2026-03', 200],
+      ['other', '2026-03', 80],
+    ]
+    new LimitRows(memory).seed()
+    void budgets.start()
+    await seconds(1)
+    expect(stored).toEqual([[counter, '2026-03', 300]])
+    expect(used.slice(2)).toEqual(stored)
   })
 
   it('are told whole until they could be, and what kept them is said', async () => {
