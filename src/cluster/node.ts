@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { errorText } from '../core/caught.ts'
 import type { NodeCondition, NodeStanding } from '../core/node-condition.ts'
 import type { RequestRecord } from '../core/record.ts'
@@ -13,6 +12,7 @@ import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 import { awaitReach, type Reach } from './reach.ts'
 import { type RevocationParts, Revocations } from './revocations.ts'
+import { newIncarnation } from './self.ts'
 import { findStanding } from './standing.ts'
 import { notYet, otherCluster, removed, sayLoss, sayWhy } from './troubles.ts'
 
@@ -49,7 +49,7 @@ const meetAgainMs = 1000
 export class ClusterNode {
   readonly link: ClusterLink
   readonly #parts: NodeParts
-  readonly #incarnation = randomBytes(9).toString('base64url')
+  readonly #incarnation = newIncarnation()
   readonly #writer: SharedWriter
   readonly #revocations: Revocations
   /** Why nodes cannot notify each other over Valkey; null: they can. */

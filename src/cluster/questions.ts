@@ -14,6 +14,7 @@ import { objectsPart } from './schema/objects.ts'
 import { raisePart } from './schema/parts.ts'
 import { recordsPart } from './schema/records.ts'
 import { repricesPart } from './schema/reprices.ts'
+import { knowsRun } from './self.ts'
 
 type Answerers = {
   [Name in Exclude<ClusterQuestion, PartQuestion>]: (
@@ -34,6 +35,11 @@ insert into spgw.rows as r (name, key, row, sequence)
   from jsonb_to_recordset($1::jsonb) as c(name text, key text, op text, patch jsonb)
 on conflict (name, key) do update set sequence = excluded.sequence,
   row = case when excluded.row is null then null else coalesce(r.row, '{}') || excluded.row end`
+
+/** PostgreSQL has lost what it gave last, though it may be the same server: nothing is given before all members have told what they have. */
+const forgetAllowances = `
+with forgotten as (update spgw.timeline set settled = '', seen = '' returning 1)
+update spgw.members set declared = null from forgotten`
 
 /** Each question to PostgreSQL. All but those that found and end a cluster are one statement. */
 export const answerers: Answerers = {
@@ -125,7 +131,7 @@ export const answerers: Answerers = {
     if (!head.known) return { state: 'lost', ...at }
     const { rowCount } = await client.query(
       `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4, name = $6
-       where id = $1 and ($5 or incarnation = $2)
+       where id = $1 and ($5 or ${knowsRun('incarnation', '$2')})
        and not exists (select from spgw.members other where other.name = $6 and other.id <> $1)`,
       [member, incarnation, version, sequence, isFirst, name],
     )
@@ -180,7 +186,7 @@ export const answerers: Answerers = {
       const { rowCount } = await client.query(
         `select from spgw.head h join spgw.appends a on a.sequence = h.sequence
          where h.cluster = $1 and h.sequence = $2 and a.token = $3
-         and exists (select from spgw.members where id = $4 and incarnation is not distinct from $5)
+         and exists (select from spgw.members where id = $4 and ${knowsRun('incarnation', '$5')})
          for update of h`,
         [cluster, sequence, mark, member, incarnation],
       )
@@ -193,6 +199,7 @@ export const answerers: Answerers = {
         [JSON.stringify(marks.map(([number, token]) => ({ number, token }))), member],
       )
       await client.query('update spgw.head set sequence = $2 where cluster = $1', [cluster, reached])
+      await client.query(forgetAllowances)
       await client.query('select pg_notify($1, $2)', [channel, String(reached)])
       restored = true
     })

@@ -124,6 +124,21 @@ export class PostgresServer {
     this.#run('pg_ctl', ['-D', this.#data, '-m', 'immediate', '-w', 'stop'])
   }
 
+  /** Of all that is there, while it is stopped. */
+  keepCopy(): void {
+    this.#run('cp', ['-a', this.#data, this.#copy])
+  }
+
+  /** As from a backup. */
+  restoreCopy(): void {
+    rmSync(this.#data, { recursive: true })
+    renameSync(this.#copy, this.#data)
+  }
+
+  get #copy(): string {
+    return join(this.directory, 'kept')
+  }
+
   get processId(): number {
     return Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
   }
