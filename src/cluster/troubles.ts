@@ -1,4 +1,4 @@
-/** Only for a moment at start, so it is not announced. */
+/** Mostly for a moment at start, so it is announced only where it lasts. */
 export const notYet = 'PostgreSQL has not been reached yet'
 export const removed = 'this node was removed from the cluster'
 export const otherCluster =

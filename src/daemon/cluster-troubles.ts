@@ -26,6 +26,9 @@ export const outOfIt =
 const ownOnly =
   'this node was removed from the cluster, and shows its own requests only: see those of all on another node, and stop this one, or let it continue alone with spgw cluster leave'
 
+/** So long PostgreSQL may take at a start before it is said that it was not reached. */
+const quietMs = 5000
+
 /** What of a node's cluster is degraded, for whoever listens. */
 export class ClusterTroubles {
   readonly #isolation: Isolation
@@ -46,6 +49,7 @@ export class ClusterTroubles {
   #report: ReportCluster = () => {}
   /** What it said last. */
   #postgres: string | null = null
+  readonly #begun = performance.now()
 
   constructor(
     { isolationMs, valkey }: Pick<ClusterSettings, 'isolationMs' | 'valkey'>,
@@ -91,7 +95,10 @@ export class ClusterTroubles {
   }
 
   /** From time to time, and when this gateway has become a member: what shows by nothing else that happens. */
-  look(): void {
+  look(now = performance.now()): void {
+    const { trouble } = this.#parts.node()
+    const isLate = this.#isMember && trouble === notYet && now - this.#begun >= quietMs
+    if (isLate && this.#postgres === null) this.notePostgres(notYet)
     // Whoever is alone brings nothing to PostgreSQL, and its thread says nothing of it.
     const silence = this.#isMember ? (this.#records?.findSilence() ?? null) : null
     if (silence !== null) this.#report('outbox', silence)

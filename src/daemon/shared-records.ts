@@ -61,7 +61,7 @@ export class SharedRecords {
   /** Why nobody knows what the cluster lacks; null: it is known. A thread that is stuck says nothing of itself. */
   findSilence(at = performance.now()): string | null {
     if (this.#heard === null || at - this.#heard.at < silentMs) return null
-    return `what waits for PostgreSQL is not known since ${this.#heard.time}: the cluster thread is stuck`
+    return `what waits for PostgreSQL is not known since ${this.#heard.time}: PostgreSQL is very slow, or the cluster thread is stuck`
   }
 
   /** For both threads, and whichever takes the place of one. */

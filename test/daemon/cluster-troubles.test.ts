@@ -114,6 +114,15 @@ describe('what of a cluster is degraded', () => {
     expect(said.filter((each) => each.startsWith('records')).at(-1)).toBe('records: null')
   })
 
+  it('is a PostgreSQL that takes long at a start, and only then', () => {
+    const { troubles, said, now } = listen(null, null)
+    now.trouble = notYet
+    troubles.look()
+    expect(said).not.toContain(`postgres: ${notYet}`)
+    troubles.look(performance.now() + 6000)
+    expect(said).toContain(`postgres: ${notYet}`)
+  })
+
   it('is that nobody knows what waits, on a member alone', () => {
     const own = records()
     vi.spyOn(own, 'findSilence').mockReturnValue('the cluster thread is stuck')
