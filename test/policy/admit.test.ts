@@ -36,7 +36,7 @@ describe('admitKey', () => {
   const cases: [string, Partial<SnapshotKey>, { project?: string; environment?: string }, string | null, RegExp][] = [
     ['a good key', {}, {}, null, /./],
     ['a revoked key', { revokedAt: now - 1 }, {}, 'invalid_key', /has been revoked/],
-    ['a key that was replaced and holds for a while', { revokedAt: now + 1 }, {}, null, /./],
+    ['a key that was revoked by a clock that is ahead', { revokedAt: now + 1 }, {}, 'invalid_key', /has been revoked/],
     ['an expired key', { expiresAt: now }, {}, 'invalid_key', /expired at 2026-11-21T16:00:00.000Z/],
     ['a key that expires later', { expiresAt: now + 1 }, {}, null, /./],
     ['a key that is both', { revokedAt: now - 1, expiresAt: now - 1 }, {}, 'invalid_key', /revoked/],
