@@ -38,6 +38,8 @@ export async function bundleConsole(directory: string): Promise<ConsoleBundle> {
 function buildOptions(outdir: string) {
   return {
     absWorkingDir: root,
+    // The names of pieces come from their modules' paths too: the same wherever `node_modules` leads, as in a second work tree.
+    preserveSymlinks: true,
     entryPoints: { app: entry, icon },
     outdir,
     bundle: true,
