@@ -3,6 +3,7 @@ import {
   type ModelPrice,
   priceVariants,
   type TokenRateName,
+  tokenRateNames,
   type TokenRates,
   type VariantRates,
 } from '../../src/core/model-price.ts'
@@ -53,6 +54,11 @@ const tokenMembers: Record<TokenRateName, string> = {
   image_output: 'output_cost_per_image_token',
 }
 
+/** OpenAI's rate of the longest time. */
+const laterNames: Partial<Record<TokenRateName, string>> = {
+  cache_write_1h: 'cache_creation_input_token_cost_above_12hr',
+}
+
 /** Null: no vendor that this gateway serves, a name that only LiteLLM uses, or nothing that it can price. */
 export function readLitellmEntry(key: string, entry: LitellmEntry, version: string): ModelPrice | null {
   const vendor = vendors.get(String(entry.litellm_provider))
@@ -78,6 +84,8 @@ export function readLitellmEntry(key: string, entry: LitellmEntry, version: stri
   // Models that write nothing but images or sound: what is not told apart is that.
   price.output ??= price.image_output ?? price.audio_output
   for (const variant of priceVariants) price[variant] = variantRates(entry, variant === 'batch' ? 'batches' : variant)
+  addOfVendor(price, entry.provider_specific_entry)
+  addLongWrites(price)
   return isPriced(price) ? price : null
 }
 
@@ -88,7 +96,7 @@ const isRegional = (vendor: string, model: string) =>
 function ratesOf(entry: LitellmEntry, ending: string): Partial<TokenRates> {
   const rates: Partial<TokenRates> = {}
   for (const [name, member] of Object.entries(tokenMembers) as [TokenRateName, string][]) {
-    const each = numberOf(entry[`${member}${ending}`])
+    const each = numberOf(entry[`${member}${ending}`]) ?? numberOf(entry[`${laterNames[name] ?? ''}${ending}`])
     if (each !== null) rates[name] = Number((each * 1e6).toPrecision(10))
   }
   return rates
@@ -104,9 +112,44 @@ function variantRates(entry: LitellmEntry, ending: string): VariantRates | null 
   return Object.keys(rates).length === 0 ? null : rates
 }
 
+/** Anthropic's: how many times the usual rates fast mode costs, and a place of processing. Cached tokens cost as many times more. */
+function addOfVendor(price: ModelPrice, entry: unknown): void {
+  if (typeof entry !== 'object' || entry === null) return
+  const { fast, us } = entry as LitellmEntry
+  const times = numberOf(fast)
+  if (times !== null) price.fast = timesEach(price, times)
+  const there = numberOf(us)
+  if (there !== null) price.geo = { us: there }
+}
+
+/** LiteLLM leaves out what a write for an hour costs in a batch: as much less as any other write. */
+function addLongWrites({ batch, cache_write: write, cache_write_1h: hour, long_context: long }: ModelPrice): void {
+  addLongWrite(batch, write, hour)
+  addLongWrite(batch?.long_context, long?.cache_write, long?.cache_write_1h)
+}
+
+function addLongWrite(
+  rates: Partial<TokenRates> | null | undefined,
+  write?: number | null,
+  hour?: number | null,
+): void {
+  const batched = rates?.cache_write
+  if (rates != null && batched != null && write && hour)
+    rates.cache_write_1h ??= Number(((hour * batched) / write).toPrecision(10))
+}
+
+function timesEach(price: ModelPrice, times: number): VariantRates {
+  const rates: VariantRates = {}
+  for (const name of tokenRateNames) {
+    const rate = price[name]
+    if (rate !== null) rates[name] = Number((rate * times).toPrecision(10))
+  }
+  return rates
+}
+
 /** The lowest of LiteLLM's limits; a model with several has its highest rates from there on only by `prices set`. */
 function longContext(entry: LitellmEntry, ending: string): ModelPrice['long_context'] {
-  for (const thousand of [128, 200, 256, 272, 512]) {
+  for (const thousand of [100, 128, 200, 256, 272, 512]) {
     const rates = ratesOf(entry, `_above_${thousand}k_tokens${ending}`)
     if (rates.input !== undefined || rates.output !== undefined) return { over: thousand * 1000, ...rates }
   }

@@ -1,6 +1,6 @@
 import type { BodyNote, BodyPart } from './capture.ts'
 import type { LaneName } from './lane.ts'
-import type { Cost, RequestRecord, TokenUsage } from './record.ts'
+import type { Cost, RequestRecord, TokenUsage, UsageDetail } from './record.ts'
 import type { CreatedObject, ObjectName, ObjectOwner } from './stored-object.ts'
 
 /**
@@ -124,6 +124,8 @@ export interface BatchSum {
   /** Results with usage. */
   lines: number
   tokens: TokenUsage
+  /** Left out where there is none, and by earlier versions. */
+  detail?: UsageDetail
   /** Null or left out where there is no price. */
   cost?: Cost | null
 }

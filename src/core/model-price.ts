@@ -20,7 +20,7 @@ export const unitRateNames = ['per_character', 'per_second', 'per_search'] as co
 export type UnitRateName = (typeof unitRateNames)[number]
 
 /** The ways in which a provider sells the same model at another rate. `long_context`: the rates above its `over`, where they differ. */
-export const priceVariants = ['batch', 'flex', 'priority'] as const
+export const priceVariants = ['batch', 'flex', 'priority', 'fast', 'ultrafast'] as const
 export type PriceVariant = (typeof priceVariants)[number]
 export type VariantRates = Partial<TokenRates> & { long_context?: Partial<TokenRates> }
 
@@ -40,6 +40,10 @@ export interface ModelPrice extends TokenRates, Record<UnitRateName, number | nu
   batch: VariantRates | null
   flex: VariantRates | null
   priority: VariantRates | null
+  fast: VariantRates | null
+  ultrafast: VariantRates | null
+  /** What all tokens cost more by, where the answer says that they were processed there: `{us: 1.1}`. */
+  geo: Record<string, number> | null
   /** Holds for every token of a request whose whole input is above `over` tokens. */
   long_context: ({ over: number } & Partial<TokenRates>) | null
   /** The most tokens that the model reads, and that it writes. */
@@ -73,6 +77,9 @@ const blank: Omit<ModelPrice, 'model' | 'source' | 'version'> = {
   batch: null,
   flex: null,
   priority: null,
+  fast: null,
+  ultrafast: null,
+  geo: null,
   long_context: null,
   max_input: null,
   max_output: null,

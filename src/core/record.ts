@@ -90,6 +90,8 @@ export interface UsageDetail {
   image_size: string | null
   /** As the answer says, not the request. */
   tier: string | null
+  /** Where it was processed, as the answer says. */
+  geo: string | null
   batch: boolean | null
 }
 
@@ -106,6 +108,7 @@ export const blankUsageDetail: Readonly<UsageDetail> = {
   images: null,
   image_size: null,
   tier: null,
+  geo: null,
   batch: null,
 }
 

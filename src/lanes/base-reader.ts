@@ -9,7 +9,7 @@ import { holdsTooMuch } from './json-tree.ts'
 const noObjects: readonly ObjectName[] = []
 /** Shorter documents cannot contain too many values. */
 const manyBytes = 128 * 1024
-const usageNames = ['usage', 'usageMetadata']
+const usageNames = ['usage', 'usageMetadata', 'service_tier', 'tool_usage']
 
 /** The common part of all lanes' readers: whole answers, and events that are too large to hold. */
 export abstract class BaseReader implements AnswerReader {
@@ -88,7 +88,7 @@ export abstract class BaseReader implements AnswerReader {
     }
   }
 
-  protected shown(): TokenUsage | null {
+  protected shown(): AnswerFacts['shown'] {
     return null
   }
 

@@ -1,10 +1,11 @@
 import type { BackgroundWork } from '../core/journal-format.ts'
-import type { TokenUsage } from '../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 
 export interface ResultUsage {
   model: string | null
   tokens: TokenUsage
+  detail: UsageDetail | null
   /** Of other models that worked for the same answer. Absent: none did. */
   beside?: readonly ResultUsage[]
 }
@@ -21,7 +22,7 @@ export interface EndedWork extends StartedWork {
   /** The results report the same usage again, line by line. */
   hasResults?: true
   /** One sum for each answer, or for all answers of one model. */
-  sums: readonly { model: string | null; lines: number; tokens: TokenUsage }[]
+  sums: readonly { model: string | null; lines: number; tokens: TokenUsage; detail?: UsageDetail | null }[]
 }
 
 /** The models and objects that one line of a batch's input file names. */

@@ -1,3 +1,4 @@
+import type { EndedWork } from './earlier-work.ts'
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
 import type { Span } from '../core/json-scan.ts'
@@ -66,7 +67,7 @@ export interface AnswerFacts {
    */
   objects: readonly ObjectName[]
   /** For a stored answer that is shown again: the usage that the provider reports for it. `usage()` is null then. */
-  shown: TokenUsage | null
+  shown: EndedWork['sums'] | null
   /**
    * The run that `usage()`, or an estimate, is for. Showing the end of this run again counts nothing. Left out where
    * there is none.

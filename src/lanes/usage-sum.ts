@@ -20,10 +20,10 @@ function add(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }
 
-/** Counts are added; the tier, and whether it was a batch, are those of the last report. */
+/** Counts are added; the tier, the place, and whether it was a batch, are those of the last report. */
 export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | null): UsageDetail | null {
   if (one === null || other === null) return one ?? other
-  const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'batch' | 'image_size'>) =>
+  const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'geo' | 'batch' | 'image_size'>) =>
     one[name] === null && other[name] === null ? null : add(one[name] ?? 0, other[name] ?? 0)
   return {
     cache_write_1h: sum('cache_write_1h'),
@@ -38,6 +38,7 @@ export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | nul
     images: sum('images'),
     image_size: other.image_size ?? one.image_size,
     tier: other.tier ?? one.tier,
+    geo: other.geo ?? one.geo,
     batch: other.batch ?? one.batch,
   }
 }

@@ -131,6 +131,7 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     images: count(found.images, mostUnits),
     image_size: typeof found.image_size === 'string' ? found.image_size : null,
     tier: typeof found.tier === 'string' ? found.tier : null,
+    geo: typeof found.geo === 'string' ? found.geo : null,
     batch: found.batch === true ? true : null,
   }
   let name: keyof UsageDetail

@@ -4,13 +4,13 @@ import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journ
 import { LineScanner } from '../../core/line-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
-import type { Cost, TokenUsage } from '../../core/record.ts'
+import type { Cost, TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
 import type { AnswerFacts, Lane, Match } from '../../lanes/contract.ts'
 import type { EndedWork } from '../../lanes/earlier-work.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
-import { addUsage } from '../../lanes/usage-sum.ts'
+import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { effectivePolicy } from '../../policy/admit.ts'
 import { findPeriod } from '../../policy/limits/periods.ts'
 import { costOf } from '../../policy/prices/cost.ts'
@@ -92,11 +92,11 @@ export class BatchResults {
     for (const work of ended) {
       const sums: Sums = new Map()
       let doubted = false
-      for (const { model, lines, tokens } of work.sums) {
+      for (const { model, lines, tokens, detail = null } of work.sums) {
         const believed = this.#believe(model, tokens, { lines, bytes: bytes / work.sums.length })
         doubted ||= believed !== tokens
-        const cost = this.#price(model, believed, { batch: work.type === 'batch', lines })
-        count(sums, model, lines, believed, cost)
+        const batch = work.type === 'batch'
+        add(sums, model, lines, this.#price(model, { tokens: believed, detail: detailOf(detail, batch) }, lines))
       }
       // The results report usage line by line. Until they are read, the whole hold stays.
       const byResults = doubted && work.hasResults === true
@@ -118,9 +118,9 @@ export class BatchResults {
   }
 
   /** A stream that replayed a stored answer has ended. */
-  takeShown({ shown, model }: AnswerFacts): void {
+  takeShown({ shown }: AnswerFacts): void {
     const { responseBytes } = this.#call.trace
-    if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }], responseBytes)
+    if (shown !== null) this.take([{ ...this.#work, sums: shown }], responseBytes)
   }
 
   /** A stream has reported the usage of a run. It is on the stream's own record, so it is not counted again. */
@@ -201,11 +201,11 @@ export class BatchResults {
     }
     const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found === null) return
-    for (const { model, tokens: reported } of [found, ...(found.beside ?? [])]) {
+    for (const { model, tokens: reported, detail } of [found, ...(found.beside ?? [])]) {
       const tokens = this.#believe(model, reported, { lines: 1, bytes: line.length })
       if (tokens !== reported) this.#doubted++
-      const cost = this.#price(model, tokens, { batch: this.#work.type === 'batch', lines: 1 })
-      count(this.#sums, model, reported === found.tokens || model !== found.model ? 1 : 0, tokens, cost)
+      const used = { tokens, detail: detailOf(detail, this.#work.type === 'batch') }
+      add(this.#sums, model, reported === found.tokens || model !== found.model ? 1 : 0, this.#price(model, used, 1))
     }
   }
 
@@ -223,14 +223,15 @@ export class BatchResults {
   }
 
   /** Prices each result by itself, since its length decides the rates. */
-  #price(model: string | null, tokens: TokenUsage, { batch, lines }: { batch: boolean; lines: number }): Cost | null {
+  #price(model: string | null, used: Used, lines: number): Used & { cost: Cost | null } {
     const { trace } = this.#call
-    if (model === null || trace.provider === null || trace.priced === null) return null
+    if (model === null || trace.provider === null || trace.priced === null) return { ...used, cost: null }
     const found = this.#find(model) ?? this.#unpriced()
     // A sum of several answers does not say how long each of them was.
     const price = found === null || lines === 1 ? found : { ...found, long_context: null }
-    const nano = price === null ? null : costOf({ tokens, detail: usageDetail({ batch }) }, price)
-    return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+    const nano = price === null ? null : costOf(used, price)
+    const cost = price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+    return { ...used, cost }
   }
 
   #find(model: string | null): ModelPrice | null {
@@ -259,14 +260,27 @@ export class BatchResults {
   }
 }
 
-function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsage, cost: Cost | null): void {
+interface Used {
+  tokens: TokenUsage
+  detail: UsageDetail | null
+}
+
+/** Whatever tier its answers state, a batch is paid at the rates of batches. */
+const detailOf = (detail: UsageDetail | null, batch: boolean): UsageDetail | null =>
+  batch ? usageDetail({ ...detail, batch }) : detail
+
+function add(sums: Sums, name: string | null, lines: number, used: Used & { cost: Cost | null }): void {
   const named = name?.slice(0, modelCharacters) ?? null
   const model = sums.has(named) || sums.size < modelsLimit ? named : null
   const sum = sums.get(model)
-  if (sum === undefined) sums.set(model, { id: newId('req'), model, lines, tokens, cost })
+  const { tokens, cost } = used
+  const detail = addUsageDetail(sum?.detail ?? null, used.detail)
+  const kept = detail === null ? {} : { detail }
+  if (sum === undefined) sums.set(model, { id: newId('req'), model, lines, tokens, ...kept, cost })
   else {
     sum.lines += lines
     sum.tokens = addUsage(sum.tokens, tokens)
+    Object.assign(sum, kept)
     sum.cost = addCost(sum.cost ?? null, cost)
   }
 }

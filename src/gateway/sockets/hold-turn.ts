@@ -2,7 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { amountOf, type BudgetNeed, type BudgetRefusal } from '../../policy/limits/budget-counters.ts'
-import { dearestOf, increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
+import { type AskedRates, dearestOf, increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
 import type { Call } from '../request/call.ts'
 import { expectTarget, type Priced } from '../upstream/expect-target.ts'
 import {
@@ -22,8 +22,8 @@ export interface EarlierTurns {
   used: TokenUsage | null
   running: boolean
   models: readonly string[]
-  /** One of them asks for the priority tier. */
-  priority: boolean
+  /** The dearest rates that any of them asks for. */
+  rates: AskedRates | null
 }
 
 /**
@@ -32,16 +32,14 @@ export interface EarlierTurns {
  */
 export function holdTurn(
   call: Call,
-  { used, running, models, priority }: EarlierTurns,
+  { used, running, models, rates }: EarlierTurns,
   bytes: number,
   provider: Priced['provider'],
 ): Fault | number {
   const { arrival, trace } = call
   const hold = budgetsOf(arrival)
   if (hold === null) return 0
-  const dearest = dearestOf(
-    models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel }, { priority })),
-  )
+  const dearest = dearestOf(models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel }, { rates })))
   if ('code' in dearest) return refuseUncounted(call, dearest)
   const { price } = dearest
   // The model was not known when the connection was opened.

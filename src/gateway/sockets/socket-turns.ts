@@ -6,7 +6,7 @@ import { severalModels } from '../../core/turns-signal.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { checkSource } from '../../policy/admit.ts'
-import { asksPriority } from '../../policy/limits/expected-use.ts'
+import { type AskedRates, askedRates, dearerRates } from '../../policy/limits/expected-use.ts'
 import { believeTurn, chargeTurn } from '../answer/charge.ts'
 import type { Call } from '../request/call.ts'
 import { correctTurns, takeTurn } from '../request/take-limits.ts'
@@ -23,7 +23,7 @@ interface RunningTurn {
   reported: boolean
   /** Models that may answer, the preferred one first. */
   models: readonly string[]
-  priority: boolean
+  rates: AskedRates | null
 }
 
 /**
@@ -76,14 +76,15 @@ export class SocketTurns {
 
   /** The client asks for a turn by one of these models; none: the connection's own. Null: it may begin. */
   ask(provider: OpenedProvider, frame: Buffer, models: readonly string[]): Fault | null {
-    return this.#admit(provider, promptBytes(frame), false, { models, priority: asksPriority(frame) })
+    return this.#admit(provider, promptBytes(frame), false, { models, rates: askedRates(frame) })
   }
 
   /** The frame that the reader has just read. `failed`: it reports an error. */
   follow(provider: OpenedProvider, failed: boolean): Fault | null {
     const { step, turn, written, beside } = this.#reader
     this.#written += written
-    if (beside !== null) return this.#takeBeside(provider, beside)
+    const refused = beside === null ? null : this.#takeBeside(provider, beside)
+    if (beside !== null && turn === null) return refused
     if (turn !== null) this.#report(turn)
     if (step === 'ends') this.#end(failed, (turn?.tokens ?? null) !== null)
     else if (failed) this.#refuse()
@@ -127,12 +128,12 @@ export class SocketTurns {
     const models = asked.models.length === 0 ? [this.#call.trace.upstreamModel ?? ''] : asked.models
     // Turns that run at the same time are held at one price.
     const each = [...models, ...this.#running.flatMap((turn) => turn.models)]
-    const priority = asked.priority || this.#running.some((turn) => turn.priority)
-    const earlier = { used: this.tokens(), running: this.#running.length > 0, models: [...new Set(each)], priority }
+    const rates = this.#running.reduce((dearest, turn) => dearerRates(dearest, turn.rates), asked.rates)
+    const earlier = { used: this.tokens(), running: this.#running.length > 0, models: [...new Set(each)], rates }
     const held = admitTurn(this.#call, provider, earlier, bytes)
     if (typeof held !== 'number') return held
     const input = Math.ceil((bytes ?? 0) / bytesPerToken)
-    this.#running.push({ input, output: held, begun, reported: false, models, priority: asked.priority })
+    this.#running.push({ input, output: held, begun, reported: false, models, rates: asked.rates })
     return null
   }
 
@@ -218,7 +219,7 @@ export class SocketTurns {
 }
 
 /** A turn that the provider begins by itself. */
-const unasked: Pick<RunningTurn, 'models' | 'priority'> = { models: [], priority: false }
+const unasked: Pick<RunningTurn, 'models' | 'rates'> = { models: [], rates: null }
 
 /** The model that the answer names, if it may have answered; else the requested one. */
 function nameTurn({ trace }: Call, models: readonly string[], answered: string | undefined): string | null {

@@ -2,14 +2,15 @@ import type { Fault } from '../../core/errors.ts'
 import { fillPrice } from '../../core/model-price.ts'
 import type { UsageDetail } from '../../core/record.ts'
 import {
-  asksPriority,
+  type AskedRates,
+  askedRates,
   dearestOf,
   type Expected,
   expectAnswer,
   expectMedia,
   increment,
   noPrice,
-  priceForTier,
+  priceAsAsked,
   unboundedAnswer,
 } from '../../policy/limits/expected-use.ts'
 import type { Candidate } from '../../routing/plan.ts'
@@ -24,18 +25,18 @@ export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels
 
 interface Expectation {
   forAccount?: boolean
-  priority?: boolean
+  rates?: AskedRates | null
   outputCap: number | null
 }
 
 /**
- * The most expensive of the models that may answer. `forAccount`: limits of the provider's own account never only warn. `priority`: a frame
- * of a connection asks for the priority tier.
+ * The most expensive of the models that may answer. `forAccount`: limits of the provider's own account never only warn. `rates`: what a frame
+ * of a connection asks for.
  */
 export function expectTarget(
   call: Call,
   target: Priced,
-  asked: Pick<Expectation, 'forAccount' | 'priority'> = {},
+  asked: Pick<Expectation, 'forAccount' | 'rates'> = {},
 ): Expected | Fault {
   return dearestOf(expectEach(call, target, { ...asked, outputCap: call.outputCap }))
 }
@@ -49,7 +50,7 @@ export function expectEach(call: Call, target: Priced, asked: Expectation): (Exp
 function expectModel(
   call: Call,
   { provider, upstreamModel }: Priced,
-  { forAccount, priority, outputCap }: Expectation,
+  { forAccount, rates, outputCap }: Expectation,
 ): Expected | Fault {
   const { gateway, inspection, match, body } = call
   const live = gateway.model.configuration.providers.get(provider.id)
@@ -64,7 +65,7 @@ function expectModel(
   const { unpriced } = call.arrival
   const price = isFree
     ? null
-    : priceForTier(found ?? unpriced?.price ?? null, () => priority ?? asksPriority(body.bytes))
+    : priceAsAsked(found ?? unpriced?.price ?? null, () => (rates === undefined ? askedRates(body.bytes) : rates))
   const isUnknown = isLater && earlier === null
   if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
     return noPrice(model)

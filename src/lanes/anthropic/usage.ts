@@ -16,6 +16,8 @@ export class MessageUsage {
   #longWrite: unknown = null
   #searches: unknown = null
   #tier: unknown = null
+  #speed: unknown = null
+  #geo: unknown = null
   /** Of the model's calls for this answer, each by itself. */
   #iterations: readonly JsonObject[] = []
 
@@ -36,6 +38,8 @@ export class MessageUsage {
     this.#longWrite = asObject(usage.cache_creation)?.ephemeral_1h_input_tokens ?? this.#longWrite
     this.#searches = asObject(usage.server_tool_use)?.web_search_requests ?? this.#searches
     this.#tier = usage.service_tier ?? this.#tier
+    this.#speed = usage.speed ?? this.#speed
+    this.#geo = usage.inference_geo ?? this.#geo
     const iterations = asArray(usage.iterations).slice(0, mostIterations)
     if (iterations.length > 0) this.#iterations = iterations.map((each) => asObject(each) ?? {})
   }
@@ -58,7 +62,13 @@ export class MessageUsage {
       const isOther = iteration.type === 'advisor_message' || iteration.type === 'compaction'
       if (!isOther && !(declined && readCount(iteration.output_tokens) !== 0)) continue
       const own = new MessageUsage()
-      own.take({ ...iteration, service_tier: this.#tier, iterations: null })
+      own.take({
+        speed: this.#speed,
+        inference_geo: this.#geo,
+        ...iteration,
+        service_tier: this.#tier,
+        iterations: null,
+      })
       used.push({ tokens: own.read(), detail: own.detail(), ...(model !== null && { model }) })
     }
     return used
@@ -69,7 +79,9 @@ export class MessageUsage {
     return usageDetail({
       cache_write_1h: this.#longWrite,
       searches: this.#searches,
-      tier,
+      // The priority tier of this vendor is paid in advance; fast mode is what costs more.
+      tier: this.#speed === 'fast' ? 'fast' : tier,
+      geo: asText(this.#geo)?.toLowerCase(),
       batch: tier === 'batch',
     })
   }
@@ -100,6 +112,6 @@ export function readResult(line: Buffer): ResultUsage | null {
   const own = asText(message?.model)
   const beside = usage
     .beside()
-    .flatMap(({ model = own, tokens: used }) => (used === null ? [] : [{ model, tokens: used }]))
-  return tokens === null ? null : { model: own, tokens, beside }
+    .flatMap(({ model = own, tokens: used, detail }) => (used === null ? [] : [{ model, tokens: used, detail }]))
+  return tokens === null ? null : { model: own, tokens, detail: usage.detail(), beside }
 }

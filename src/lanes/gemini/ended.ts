@@ -2,7 +2,7 @@ import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from
 import type { EndedWork, ResultUsage, StartedWork } from '../earlier-work.ts'
 import { readInteractionUsage } from './interactions-reader.ts'
 import { modelName } from './names.ts'
-import { readGenerateUsage } from './usage.ts'
+import { readGenerateDetail, readGenerateUsage, readInteractionDetail, readSearches } from './usage.ts'
 
 /** A batch with inline requests has its answers in itself. */
 export function endedBatch(answer: unknown): readonly EndedWork[] {
@@ -36,7 +36,9 @@ function readLine(line: JsonObject | null): ResultUsage | null {
   if (response === null) return null
   const counted = response.usageMetadata ?? response.usage_metadata
   const tokens = readGenerateUsage(counted) ?? readEmbedded(response.tokenCount ?? response.token_count)
-  return tokens === null ? null : { model: asText(response.modelVersion) ?? asText(response.model_version), tokens }
+  if (tokens === null) return null
+  const model = asText(response.modelVersion) ?? asText(response.model_version)
+  return { model, tokens, detail: readGenerateDetail(counted, readSearches(response.candidates, model)) }
 }
 
 /** 64-bit counts are strings in this JSON. */
@@ -61,7 +63,7 @@ function readBatch(value: unknown): EndedWork[] {
   const lines = kinds.flatMap((kind) => asArray(asObject(output[kind])?.inlinedResponses))
   const sums = lines.flatMap((line) => {
     const used = readLine(asObject(line))
-    return used === null ? [] : [{ model: used.model ?? model, lines: 1, tokens: used.tokens }]
+    return used === null ? [] : [{ ...used, model: used.model ?? model, lines: 1 }]
   })
   const unread = sums.length === 0 && asText(output.responsesFile ?? output.responses_file) !== null
   return [{ type: 'batch', id, ...(unread ? { unread } : {}), sums }]
@@ -69,10 +71,17 @@ function readBatch(value: unknown): EndedWork[] {
 
 const endings = new Set(['completed', 'failed', 'cancelled', 'incomplete'])
 
-function readInteraction({ id: value, status, model, usage }: JsonObject): EndedWork[] {
+function readInteraction({ id: value, status, model: named, usage, service_tier }: JsonObject): EndedWork[] {
   const id = asText(value)
+  const model = asText(named)
   const tokens = readInteractionUsage(usage)
   if (id === null || status === 'in_progress') return []
   if (tokens === null) return endings.has(String(status)) ? [{ type: 'interaction', id, sums: [] }] : []
-  return [{ type: 'interaction', id, sums: [{ model: asText(model), lines: 1, tokens }] }]
+  return [
+    {
+      type: 'interaction',
+      id,
+      sums: [{ model, lines: 1, tokens, detail: readInteractionDetail(usage, model, service_tier) }],
+    },
+  ]
 }

@@ -1,18 +1,20 @@
 import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'
-import type { EventReading, Framing, StreamEvent } from '../contract.ts'
-import { countParts } from './usage.ts'
+import type { AnswerFacts, EventReading, Framing, StreamEvent } from '../contract.ts'
+import { countParts, readInteractionDetail } from './usage.ts'
 
 const eventType = /"event_type"\s*:\s*"([a-z_.]+)"/
 const doneMark = Buffer.from('[DONE]')
 
 /** Interactions, whole and streamed, also from an event in the middle on. Source: wire/streaming.md, section 4. */
 export class InteractionsReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage', 'environment_id']
+  protected readonly wanted = ['model', 'id', 'usage', 'environment_id', 'service_tier']
   override readonly estimable: boolean
   #tokens: TokenUsage | null = null
+  #usage: unknown = null
+  #tier: unknown = null
   #ended = false
 
   /** `counts`: the answer is created now. A stored one was counted when it was created. */
@@ -25,6 +27,8 @@ export class InteractionsReader extends BaseReader {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
     this.#tokens = readInteractionUsage(answer.usage) ?? this.#tokens
+    this.#usage = answer.usage ?? this.#usage
+    this.#tier = answer.service_tier ?? this.#tier
     const id = asText(answer.environment_id)
     if (id !== null && this.objects.length === 0) this.objects = [{ type: 'environment', id }]
   }
@@ -73,8 +77,14 @@ export class InteractionsReader extends BaseReader {
     return this.estimable ? this.#tokens : null
   }
 
-  protected override shown(): TokenUsage | null {
-    return !this.estimable && this.#ended ? this.#tokens : null
+  override usageDetail(): UsageDetail | null {
+    return this.estimable ? readInteractionDetail(this.#usage, this.model, this.#tier) : null
+  }
+
+  protected override shown(): AnswerFacts['shown'] {
+    const [tokens, { model }] = [this.#tokens, this]
+    if (this.estimable || !this.#ended || tokens === null) return null
+    return [{ model, lines: 1, tokens, detail: readInteractionDetail(this.#usage, model, this.#tier) }]
   }
 }
 

@@ -70,17 +70,40 @@ function tierOf({ serviceTier, trafficType }: JsonObject): string | null {
   return tier === '' ? null : tier.toLowerCase()
 }
 
-/**
- * How many searches with Google are charged for an answer; null: it has none. Up to Gemini 2.5 a prompt that is grounded is
- * charged once, later each query.
- */
+/** How many searches with Google are charged for an answer; null: it has none. */
 export function readSearches(candidates: unknown, model: string | null): number | null {
   const queries = asArray(candidates).flatMap((candidate) =>
     asArray(asObject(asObject(candidate)?.groundingMetadata)?.webSearchQueries),
   )
   if (queries.length === 0) return null
-  return /^gemini-[12]\b/.test(model ?? '') ? 1 : queries.length
+  return chargedSearches(queries.length, model)
 }
+
+/** The same of an interaction, whose members have other names. Source: the types of the vendor's SDK. */
+export function readInteractionDetail(value: unknown, model: string | null, tier: unknown): UsageDetail | null {
+  const usage = asObject(value)
+  if (usage === null) return null
+  const counted = asArray(usage.grounding_tool_count).map(asObject)
+  const searches = counted.reduce((sum, each) => sum + (each?.type === 'google_search' ? asCount(each.count) : 0), 0)
+  const sum = (list: unknown, modality: string) =>
+    countModality(
+      asArray(list).map((each) => ({ modality: asObject(each)?.modality, tokenCount: asObject(each)?.tokens })),
+      modality,
+    )
+  return usageDetail({
+    audio_input: sum(usage.input_tokens_by_modality, 'audio'),
+    audio_output: sum(usage.output_tokens_by_modality, 'audio'),
+    audio_cached: sum(usage.cached_tokens_by_modality, 'audio'),
+    image_input: sum(usage.input_tokens_by_modality, 'image'),
+    image_output: sum(usage.output_tokens_by_modality, 'image'),
+    searches: chargedSearches(searches, model),
+    tier,
+  })
+}
+
+/** Up to Gemini 2.5 a prompt that is grounded is charged once, later each query. */
+const chargedSearches = (queries: number, model: string | null) =>
+  queries > 0 && /^gemini-[12]\b/.test(model ?? '') ? 1 : queries
 
 /** Images of `predict`, whose answer reports no usage: one, unless the request says how many. */
 export function readImageUnits({ body }: RequestContent): UsageDetail | null {

@@ -3,11 +3,11 @@ import { asObject, asText, isCount, type JsonObject, parseObject, readMembers } 
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { BodyReading, EventReading, Framing, StreamEvent } from '../contract.ts'
+import type { AnswerFacts, BodyReading, EventReading, Framing, StreamEvent, TurnUsage } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
-import { readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
+import { readImageTool, readResponsesUsage, readSearches, readUsageDetail, resultsBeside } from './usage.ts'
 
 /** No real answer has more. */
 const mostItems = 10_000
@@ -24,6 +24,8 @@ export class ResponsesReader extends BaseReader {
   #usage: unknown = null
   #tier: unknown = null
   #searches: number | null = null
+  #tools: unknown = null
+  #toolUsage: unknown = null
   #last: Buffer | null = null
   #ended = false
   /** The type of an event whose beginning has been sent. */
@@ -47,11 +49,22 @@ export class ResponsesReader extends BaseReader {
     this.#usage = answer.usage ?? this.#usage
     this.#tier = answer.service_tier ?? this.#tier
     this.#searches = readSearches(answer) ?? this.#searches
+    this.#tools = answer.tools ?? this.#tools
+    this.#toolUsage = answer.tool_usage ?? this.#toolUsage
+  }
+
+  override tail(bytes: Buffer): void {
+    super.tail(bytes)
+    if (this.beside().length > 0) this.#tools = readLastMember(bytes, '"tools"')
   }
 
   /** Items are read only where a tool that is paid by the call is among them. */
   override body(bytes: Buffer): BodyReading {
     const reading = super.body(bytes)
+    if (reading.wrong === null && this.beside().length > 0) {
+      const tools = scanObject(bytes, ['tools'])
+      this.#tools = tools.ok ? readMembers(bytes, tools.members).tools : null
+    }
     if (reading.wrong !== null || this.#searches !== null || !bytes.includes(searchCall)) return reading
     const scan = scanObject(bytes, ['output'])
     this.#searches = scan.ok ? readSearches(readMembers(bytes, scan.members)) : null
@@ -142,7 +155,17 @@ export class ResponsesReader extends BaseReader {
     return this.#role === 'replayed' ? null : readUsageDetail(this.#usage, this.#tier, this.#searches)
   }
 
-  protected override shown(): TokenUsage | null {
-    return this.#role === 'replayed' && this.#ended ? this.#tokens : null
+  /** Images that a tool makes are of another model. */
+  beside(): readonly TurnUsage[] {
+    const used = this.#role === 'replayed' ? null : readImageTool({ tools: this.#tools, tool_usage: this.#toolUsage })
+    return used === null ? [] : [used]
+  }
+
+  protected override shown(): AnswerFacts['shown'] {
+    const tokens = this.#tokens
+    if (this.#role !== 'replayed' || !this.#ended || tokens === null) return null
+    const detail = readUsageDetail(this.#usage, this.#tier, this.#searches)
+    const beside = resultsBeside({ tools: this.#tools, tool_usage: this.#toolUsage })
+    return [{ model: this.model, lines: 1, tokens, detail }, ...beside.map((used) => ({ ...used, lines: 0 }))]
   }
 }

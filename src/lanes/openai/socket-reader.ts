@@ -5,7 +5,7 @@ import { emptyReading } from '../frames.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
 import { deltaTokens, scanEvent } from './socket-frames.ts'
-import { readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
+import { readImageTool, readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
 
 /** Each of these ends a response and reports its usage: the first on Realtime, the others on Responses. */
 const ends = new Set(['response.done', 'response.completed', 'response.incomplete', 'response.failed'])
@@ -95,6 +95,7 @@ export class OpenaiSocketReader implements SocketReader {
     const searches = response === null ? null : readSearches(response)
     const detail = readUsageDetail(response?.usage, response?.service_tier, searches)
     const model = asText(response?.model)
+    this.beside = response === null ? null : readImageTool(response)
     this.turn = tokens === null && detail === null ? null : { tokens, detail, ...(model === null ? {} : { model }) }
     if (response === null || type === 'response.done') return { ...emptyReading, error }
     return {

@@ -1,5 +1,6 @@
 import { asArray, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
+import type { TurnUsage } from '../contract.ts'
 import type { ResultUsage } from '../earlier-work.ts'
 import { countUsage, firstCount, readCount, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
 
@@ -68,6 +69,8 @@ export function readUsageDetail(value: unknown, tier: unknown, searches: number 
   const output = asObject(usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details)
   if (input === null && output === null && (tier ?? searches ?? null) === null && usage.type !== 'duration') return null
   return usageDetail({
+    // What is kept for longer costs more; so does what Anthropic keeps for an hour.
+    cache_write_1h: asObject(input?.cache_write_tokens_details)?.ttl_12h_tokens,
     audio_input: input?.audio_tokens,
     audio_output: output?.audio_tokens,
     audio_cached: asObject(input?.cached_tokens_details)?.audio_tokens,
@@ -94,6 +97,33 @@ export function readSearches({ tool_usage, output }: JsonObject): number | null 
   return calls.length === 0 ? null : searches.length
 }
 
+/** The model of the tool that makes images, if the answer does not name one. */
+const usualImageModel = 'gpt-image-2'
+
+/**
+ * What the tool that makes images has used for a response, which its usage leaves out; null: nothing. Source: the SDK's
+ * `Response.ToolUsage.ImageGen`.
+ */
+export function readImageTool({ tool_usage, tools }: JsonObject): TurnUsage | null {
+  const used = asObject(asObject(tool_usage)?.image_gen)
+  const { cached_tokens, input_tokens_details: details } = used ?? {}
+  const cached = asObject(used?.cached_tokens_details)?.cached_image_tokens
+  const tokens = readResponsesUsage({ ...used, input_tokens_details: { cached_tokens } })
+  if (tokens === null || tokens.input + tokens.output === 0) return null
+  const output = asObject(used?.output_tokens_details)?.image_tokens
+  const tool = asArray(tools)
+    .map(asObject)
+    .find((each) => each?.type === 'image_generation')
+  return {
+    tokens,
+    detail: usageDetail({
+      image_input: Math.max(0, (readCount(asObject(details)?.image_tokens) ?? 0) - (readCount(cached) ?? 0)),
+      image_output: output ?? tokens.output,
+    }),
+    model: asText(tool?.model) ?? usualImageModel,
+  }
+}
+
 /**
  * The usage of the only model that a grader asked. Null for several models: they have different prices, and an answer has one. Source: the
  * vendor's reference of `POST /fine_tuning/alpha/graders/run`.
@@ -107,5 +137,13 @@ export function readGraderUsage(value: unknown): TokenUsage | null {
 export function readResult(line: Buffer): ResultUsage | null {
   const body = asObject(asObject(parseObject(line)?.response)?.body)
   const tokens = readUsage(body?.usage)
-  return tokens === null ? null : { model: asText(body?.model), tokens }
+  if (body === null || tokens === null) return null
+  const detail = readUsageDetail(body.usage, body.service_tier, readSearches(body))
+  return { model: asText(body.model), tokens, detail, beside: resultsBeside(body) }
+}
+
+/** What the tool that makes images has used for an answer that is counted later. */
+export function resultsBeside(answer: JsonObject): ResultUsage[] {
+  const used = readImageTool(answer)
+  return used?.tokens == null ? [] : [{ model: used.model ?? null, tokens: used.tokens, detail: used.detail }]
 }

@@ -2,9 +2,9 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import { scanObject, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
-import type { ModelPrice } from '../../core/model-price.ts'
+import { type ModelPrice, type TokenRates, tokenRateNames } from '../../core/model-price.ts'
 import type { UsageDetail } from '../../core/record.ts'
-import { costOf } from '../prices/cost.ts'
+import { costOf, geoFactor, variantOf } from '../prices/cost.ts'
 import type { BudgetNeed } from './budget-counters.ts'
 import type { LongestAnswer } from './budget-faults.ts'
 
@@ -67,21 +67,66 @@ export function holdOf(price: ModelPrice, input: number, output: number, units: 
   return costOf({ tokens: estimatedTokens(input, output), detail: units }, price) ?? 0n
 }
 
-const tierNames = ['service_tier', 'serviceTier']
-
-/** Whether a request asks for the priority tier. One for a cheaper tier may be served at the normal rates. */
-export function asksPriority(body: Buffer): boolean {
-  const scan = scanObject(body, tierNames)
-  const asked = scan.ok ? scan.members.map((member) => readValue(body, member, shortValue)) : []
-  return asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')
+/** What decides the rates of a request, as it asks: the answer says what it got. */
+export interface AskedRates {
+  tier: string | null
+  geo: string | null
 }
 
-/** A request for the priority tier is held at its rates. */
-export function priceForTier(price: ModelPrice | null, asks: () => boolean): ModelPrice | null {
-  if (price === null || price.priority === null || !asks()) return price
-  const { long_context: long, ...rates } = price.priority
+const rateMembers = ['service_tier', 'serviceTier', 'speed', 'inference_geo', 'fallbacks']
+const fast = Buffer.from('"fast"')
+
+/** Null: the usual rates. A request for a cheaper tier may be served at these, too. */
+export function askedRates(body: Buffer): AskedRates | null {
+  const scan = scanObject(body, rateMembers)
+  const asked: AskedRates = { tier: null, geo: null }
+  for (const member of scan.ok ? scan.members : []) {
+    // A model to fall back to has a speed of its own.
+    const isFast = member.name === 'fallbacks' && body.subarray(member.start, member.end).includes(fast)
+    const value = isFast ? 'fast' : readValue(body, member, shortValue)
+    const text = typeof value === 'string' ? value.toLowerCase() : ''
+    if (member.name === 'inference_geo') asked.geo = text
+    else asked.tier = dearerTier(asked.tier, text)
+  }
+  return asked.tier === null && asked.geo === null ? null : asked
+}
+
+/** The dearer of what two requests ask for. */
+export function dearerRates(one: AskedRates | null, other: AskedRates | null): AskedRates | null {
+  if (one === null || other === null) return one ?? other
+  return { tier: dearerTier(one.tier, other.tier), geo: one.geo ?? other.geo }
+}
+
+const dearerTiers = ['priority', 'fast', 'ultrafast'] as const
+const rank = (tier: string | null) => dearerTiers.findIndex((name) => name === tier)
+const dearerTier = (one: string | null, other: string | null) => (rank(other) > rank(one) ? other : one)
+
+/** The price at the rates that a request asks for, to hold them. */
+export function priceAsAsked(price: ModelPrice | null, asks: () => AskedRates | null): ModelPrice | null {
+  if (price === null || (price.geo === null && dearerTiers.every((name) => price[name] === null))) return price
+  const asked = asks()
+  if (asked === null) return price
+  const variant = asked.tier === null ? null : variantOf(price, asked.tier)
+  const { long_context: long, ...rates } = (variant === null ? null : price[variant]) ?? {}
   const over = price.long_context
-  return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }
+  const times = geoFactor(price, asked.geo) ?? 1
+  if (times === 1 && variant === null) return price
+  const all = { ...price, ...rates }
+  return {
+    ...all,
+    ...timesEach(all, times),
+    long_context: over === null ? null : timesEach({ ...over, ...long }, times),
+  }
+}
+
+/** The same with each rate of a token so many times as high. */
+function timesEach<Rates extends Partial<TokenRates>>(rates: Rates, times: number): Rates {
+  const all = { ...rates }
+  for (const name of tokenRateNames) {
+    const rate = rates[name]
+    if (rate !== null && rate !== undefined) all[name] = rate * times
+  }
+  return all
 }
 
 /** `account`: the budget of the provider's own account. */

@@ -53,7 +53,13 @@ function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price:
   add('reasoning', tokens.reasoning)
   add('audio_output', audioOutput)
   add('image_output', imageOutput)
-  return sum
+  const times = geoFactor(price, detail?.geo ?? null)
+  return times === null ? sum : (sum * BigInt(Math.round(times * 1e6)) + 999_999n) / 1_000_000n
+}
+
+/** What all tokens cost more by, processed there. Null: nothing. */
+export function geoFactor({ geo }: ModelPrice, at: string | null): number | null {
+  return geo === null || at === null || !Object.hasOwn(geo, at) ? null : (geo[at] ?? null)
 }
 
 const noDetail: Partial<UsageDetail> = {}
@@ -78,7 +84,7 @@ const insteadOf: Record<TokenRateName, TokenRateName | null> = {
  * else the substitute bucket's rate, found the same way.
  */
 function rateReader(price: ModelPrice, detail: UsageDetail | null, input: number): (name: TokenRateName) => bigint {
-  const variant = variantOf(detail)
+  const variant = detail === null ? null : detail.batch === true ? 'batch' : variantOf(price, detail.tier)
   const tier = variant === null ? null : price[variant]
   const isLong = price.long_context !== null && input > price.long_context.over
   const tables: (Partial<TokenRates> | null | undefined)[] = isLong
@@ -95,10 +101,14 @@ function rateReader(price: ModelPrice, detail: UsageDetail | null, input: number
   }
 }
 
-/** The tier that the answer states; an unknown tier has the base rates. */
-function variantOf(detail: UsageDetail | null): PriceVariant | null {
-  if (detail?.batch === true) return 'batch'
-  const tier = detail?.tier?.toLowerCase()
+/**
+ * The rates of a tier, as an answer or a request names it; an unknown tier has the base rates. OpenAI calls its priority tier fast, too;
+ * Anthropic's fast mode and its priority tier are two things.
+ */
+export function variantOf(price: ModelPrice, named: string | null): PriceVariant | null {
+  const tier = named?.toLowerCase()
+  if (tier === 'ultrafast' && price.ultrafast !== null) return tier
+  if (tier === 'fast' || tier === 'ultrafast') return price.fast === null ? 'priority' : 'fast'
   return tier === 'flex' || tier === 'priority' || tier === 'batch' ? tier : null
 }
 

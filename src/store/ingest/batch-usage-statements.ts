@@ -88,11 +88,12 @@ export class BatchUsageStatements {
     const made = madeBy === null ? undefined : this.#maker.get(madeBy)
     const maker = made?.state === 'admitted' ? null : (made ?? known)
     if (maker === null) return null
-    const left = sums.map((sum) => ({
-      ...sum,
-      tokens: subtract(sum.tokens, maker),
-      cost: subtractCost(sum.cost ?? null, maker.usd),
-    }))
+    // The first is the answer's own; what others have used for it nobody has counted yet.
+    const left = sums.map((sum, place) =>
+      place > 0
+        ? sum
+        : { ...sum, tokens: subtract(sum.tokens, maker), cost: subtractCost(sum.cost ?? null, maker.usd) },
+    )
     return left.filter(({ tokens }) => isSome(tokens))
   }
 }
@@ -124,7 +125,7 @@ type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>
 
 function toRecord(
   entry: BatchUsageEntry,
-  { id, model, lines, tokens, cost = null }: BatchSum,
+  { id, model, lines, tokens, detail, cost = null }: BatchSum,
   owner: RecordOwner,
 ): RequestRecord {
   const { batchId, requestId, time, lane, provider, type = 'batch' } = entry
@@ -140,6 +141,7 @@ function toRecord(
     upstream_model: model,
     status: 200,
     tokens,
+    usage_detail: detail ?? null,
     cost,
     routing_signals: [
       {

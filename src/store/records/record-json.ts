@@ -51,7 +51,11 @@ export function repricedText(text: string, { id, cost, attempt }: RecordCost): s
 /** Earlier versions wrote attempts and usage without them. */
 function withCosts(record: RequestRecord): RequestRecord {
   for (const attempt of record.attempts) attempt.cost ??= null
-  if (record.usage_detail !== null) record.usage_detail.image_size ??= null
+  const { usage_detail: detail } = record
+  if (detail !== null) {
+    detail.image_size ??= null
+    detail.geo ??= null
+  }
   return record
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fillPrice } from '../../../src/core/model-price.ts'
-import { asksPriority, expectAnswer, increment, needOf, priceForTier } from '../../../src/policy/limits/expected-use.ts'
+import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
+import { askedRates, expectAnswer, increment, needOf, priceAsAsked } from '../../../src/policy/limits/expected-use.ts'
 
 const price = (max_output: number | null = null) =>
   fillPrice({ model: 'm', source: 'set', version: 'v', input: 1, output: 10, max_output })
@@ -35,7 +35,7 @@ it('a call needs at least one unit of each kind, so that nothing passes a budget
 describe('a dearer tier', () => {
   const over = { over: 1000, input: 2, output: 20 }
   const dear = { ...price(), priority: { input: 3, long_context: { input: 6 } }, long_context: over }
-  const tier = (text: string) => priceForTier(dear, () => asksPriority(Buffer.from(text)))
+  const tier = (text: string, model: ModelPrice = dear) => priceAsAsked(model, () => askedRates(Buffer.from(text)))
 
   it('is held at its own rates, and at the usual ones where it has none', () => {
     expect(tier('{"model":"m","service_tier":"priority"}')).toMatchObject({
@@ -44,6 +44,26 @@ describe('a dearer tier', () => {
       long_context: { over: 1000, input: 6, output: 20 },
     })
     expect(tier('{"serviceTier":"PRIORITY"}')).toMatchObject({ input: 3 })
+  })
+
+  it('of OpenAI is called fast, too', () => {
+    expect(tier('{"service_tier":"fast"}')).toMatchObject({ input: 3 })
+    expect(tier('{"service_tier":"ultrafast"}')).toMatchObject({ input: 3 })
+    const ultra = { ...dear, ultrafast: { input: 12 } }
+    expect(tier('{"service_tier":"ultrafast"}', ultra)).toMatchObject({ input: 12 })
+    expect(tier('{"service_tier":"fast"}', ultra)).toMatchObject({ input: 3 })
+  })
+
+  it('of Anthropic is a speed, also of a model to fall back to; a place costs more by a factor', () => {
+    const claude = { ...price(), fast: { input: 10, output: 50 }, geo: { us: 1.1 }, long_context: over }
+    expect(tier('{"speed":"fast"}', claude)).toMatchObject({ input: 10, output: 50 })
+    expect(tier('{"fallbacks":[{"model":"m","speed":"fast"}]}', claude)).toMatchObject({ input: 10, output: 50 })
+    expect(tier('{"speed":"fast","inference_geo":"us"}', claude)).toMatchObject({
+      input: 11,
+      output: 55.00000000000001,
+    })
+    expect(tier('{"inference_geo":"us"}', claude)?.long_context).toEqual({ over: 1000, input: 2.2, output: 22 })
+    expect(tier('{"inference_geo":"global","speed":"standard"}', claude)).toBe(claude)
   })
 
   it.each([

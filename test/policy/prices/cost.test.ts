@@ -28,6 +28,7 @@ const detail = (counts: Partial<UsageDetail>): UsageDetail => ({
   images: null,
   image_size: null,
   tier: null,
+  geo: null,
   batch: null,
   ...counts,
 })

@@ -76,8 +76,13 @@ describe.each(files)('the invoices of %s', (file) => {
     )
 
     const reader = read(lane ?? expect.fail(file), invoice)
-    const price = prices.get(reader.seen().model ?? '')
-    const cost = costOf({ tokens: reader.usage(), detail: reader.usageDetail() }, price ?? expect.fail('no price'))
-    expect(cost).toBe(invoice.total)
+    const used = [
+      { model: reader.seen().model ?? '', tokens: reader.usage(), detail: reader.usageDetail() },
+      ...(reader.beside?.() ?? []),
+    ]
+    const costs = used.map(
+      ({ model = '', ...usage }) => costOf(usage, prices.get(model) ?? expect.fail(`no price of ${model}`)) ?? 0n,
+    )
+    expect(costs.reduce((sum, cost) => sum + cost)).toBe(invoice.total)
   })
 })

@@ -18,6 +18,7 @@ const tokenRates = Object.fromEntries(tokenRateNames.map((name) => [name, rate.n
   TokenRateName,
   z.ZodNullable<z.ZodNumber>
 >
+const geoFactor = z.number().min(0.1).max(10)
 const someRates = z.object(tokenRates).partial()
 const variant = someRates.extend({ long_context: someRates.optional() }).nullable()
 const unitRates = Object.fromEntries(unitRateNames.map((name) => [name, rate.nullable()])) as Record<
@@ -38,6 +39,9 @@ export const priceShape = z.object({
   batch: variant,
   flex: variant,
   priority: variant,
+  fast: variant,
+  ultrafast: variant,
+  geo: z.record(z.string(), geoFactor).nullable(),
   long_context: someRates.extend({ over: z.number().int().nonnegative() }).nullable(),
   max_input: z.number().int().positive().nullable(),
   max_output: z.number().int().positive().nullable(),
@@ -59,7 +63,13 @@ const titles: Record<TokenRateName, string> = {
   image_input: 'image input tokens',
   image_output: 'image output tokens',
 }
-const variantTitles = { batch: 'in batches', flex: 'in the flex tier', priority: 'in the priority tier' } as const
+const variantTitles = {
+  batch: 'in batches',
+  flex: 'in the flex tier',
+  priority: 'in the priority tier',
+  fast: 'in fast mode',
+  ultrafast: 'in the ultrafast tier',
+} as const
 
 function describeRate(path: readonly string[]): string {
   const [first = ''] = path
@@ -89,6 +99,9 @@ export const rateFields = {
   }),
   perImage: field(z.array(z.string().min(1)).optional(), {
     description: 'USD per image: USD, or SIZE[/QUALITY]=USD',
+  }),
+  geo: field(z.array(z.string().min(1)).optional(), {
+    description: 'Factor on the rates of tokens where the answer says that it was processed there: us=1.1',
   }),
   maxInput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model reads' }),
   maxOutput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model writes' }),

@@ -82,6 +82,7 @@ export const recordShape = z.object({
       images: amount,
       image_size: z.string().nullable(),
       tier: z.string().nullable(),
+      geo: z.string().nullable(),
       batch: z.boolean().nullable(),
     })
     .nullable(),

@@ -21,6 +21,7 @@ export function readPrice(input: GivenPrice, provider: string | null, version: s
   }
   addLongContext(price, input.longContextOver)
   price.per_image = readImages(input.perImage)
+  price.geo = readGeo(input.geo)
   price.max_input = typeof input.maxInput === 'number' ? input.maxInput : null
   price.max_output = typeof input.maxOutput === 'number' ? input.maxOutput : null
   if (price.per_image === null && Object.keys(ratePaths).every((name) => input[name] === undefined))
@@ -56,6 +57,19 @@ function readImages(given: unknown): Record<string, number> | null {
     if (usd === '' || !Number.isFinite(rate))
       throw invalid(`--per-image cannot be ${text}.`, 'Write it as 0.04 or as 1024x1024/high=0.167.')
     return [size, rate]
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** `us=1.1`. */
+function readGeo(given: unknown): Record<string, number> | null {
+  if (!Array.isArray(given) || given.length === 0) return null
+  const pairs = given.map((text): [string, number] => {
+    const [, place = '', times = ''] = /^([\w-]+)=([0-9.]+)$/.exec(String(text)) ?? []
+    const factor = Number(times)
+    if (!(factor >= 0.1 && factor <= 10))
+      throw invalid(`--geo cannot be ${text}.`, 'Write it as us=1.1: a place, and a factor between 0.1 and 10.')
+    return [place.toLowerCase(), factor]
   })
   return Object.fromEntries(pairs)
 }

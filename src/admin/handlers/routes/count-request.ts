@@ -5,12 +5,12 @@ import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { amountOf } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
 import {
-  asksPriority,
+  askedRates,
   type Expected,
   expectAnswer,
   expectMedia,
   needOf,
-  priceForTier,
+  priceAsAsked,
   smallestIncrement,
 } from '../../../policy/limits/expected-use.ts'
 import type { LimitRefusal } from '../../../policy/limits/limit-counters.ts'
@@ -97,7 +97,7 @@ export function priceAt(
   const isFree = found === null && (kind === undefined || kind.transport !== null)
   const price = isFree
     ? null
-    : priceForTier(found ?? policy?.unpriced?.price ?? null, () => asksPriority(Buffer.from(text ?? '')))
+    : priceAsAsked(found ?? policy?.unpriced?.price ?? null, () => askedRates(Buffer.from(text ?? '')))
   return { price, isFree }
 }
 

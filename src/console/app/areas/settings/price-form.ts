@@ -12,6 +12,7 @@ export function fieldsOfPrice(price: Price): Record<string, unknown> {
     ...{ maxInput: price.max_input, maxOutput: price.max_output },
     ...Object.fromEntries(rates),
     longContextOver: price.long_context?.over,
+    geo: price.geo && Object.entries(price.geo).map(([place, times]) => `${place}=${times}`),
     perImage: price.per_image && Object.entries(price.per_image).map(([size, usd]) => `${size}=${usd}`),
   }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
