@@ -101,28 +101,45 @@ export interface BatchInput {
 export interface BatchAsk {
   /** null: the batch's own. */
   model: string | null
+  /** Models that may answer in its place. Left out: none, and by earlier versions. */
+  others?: readonly string[]
   lines: number
   bytes: number
   /** Bytes of the largest, since its length may choose other rates. */
   longest: number
   /** Output tokens that they allow: those that set a limit. */
   output: number
-  /** Those that set none. */
+  /** Answers of those that set none. */
   unlimited: number
 }
 
-/** Adds one request. `output`: what it allows; null: it sets no limit. */
-export function addBatchAsk(
-  asks: Map<string | null, BatchAsk>,
-  { model, bytes, output }: { model: string | null; bytes: number; output: number | null },
-): void {
+/** Sets of models that are told apart. */
+const mostAsks = 200
+
+/** One request of a batch. */
+export interface LineAsk {
+  model: string | null
+  others?: readonly string[]
+  bytes: number
+  /** What it allows; null: it sets no limit. */
+  output: number | null
+  /** How many answers it asks for; left out: one. */
+  answers?: number
+}
+
+export function addBatchAsk(asks: Map<string | null, BatchAsk>, line: LineAsk): void {
+  const { model, others = [], bytes, output, answers = 1 } = line
   const none = { model, lines: 0, bytes: 0, longest: 0, output: 0, unlimited: 0 }
-  const ask = asks.getOrInsertComputed(model, () => none)
+  const named = others.length === 0 ? model : [...new Set([model, ...others])].sort().join('\n')
+  // Clients choose these names, in as many orders and sets as they like: what is too many counts together.
+  const key = asks.size < mostAsks || asks.has(named) ? named : '\n'
+  const ask = asks.getOrInsertComputed(key, () => (others.length === 0 ? none : { ...none, others }))
+  if (key === '\n') ask.others = [...new Set([...(ask.others ?? []), ...others, ...(model === null ? [] : [model])])]
   ask.lines++
   ask.bytes += bytes
   ask.longest = Math.max(ask.longest, bytes)
   ask.output += output ?? 0
-  if (output === null) ask.unlimited++
+  if (output === null) ask.unlimited += answers
 }
 
 /** Of a file that comes in several calls: where the next one must go on, and what was seen so far. */

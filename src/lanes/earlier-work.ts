@@ -1,6 +1,6 @@
 import type { BackgroundWork } from '../core/journal-format.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
-import type { ObjectName } from '../core/stored-object.ts'
+import type { LineAsk, ObjectName } from '../core/stored-object.ts'
 
 export interface ResultUsage {
   model: string | null
@@ -29,6 +29,5 @@ export interface EndedWork extends StartedWork {
 export interface InputLine {
   models: readonly string[]
   objects: readonly ObjectName[]
-  /** What the line asks for; `output` null: no limit. */
-  ask: { model: string | null; bytes: number; output: number | null }
+  ask: LineAsk
 }

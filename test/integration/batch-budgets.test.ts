@@ -222,6 +222,48 @@ describe('a batch of the Anthropic lane', () => {
   })
 })
 
+describe('a batch whose requests may be answered by a dearer model', () => {
+  it('holds at the dearest of their models, and is charged for searches, long writes and places', async () => {
+    await gateway.addRoute('opus', ['anthropic'])
+    const dear = { input: 20, output: 100, batchInput: 10, batchOutput: 50, batchCacheWrite1h: 20, perSearch: 0.01 }
+    await gateway.admin.prices.set({ model: 'opus', ...dear, geo: ['us=1.1'] })
+    const params = { model: 'claude', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
+    const fallbacks = [{ model: 'opus' }]
+    const held = { ...params, fallbacks }
+    const path = '/anthropic/v1/messages/batches'
+    const body = JSON.stringify({ requests: [{ custom_id: 'one', params: held }] })
+    await ask('POST', path, { body: JSON.stringify({ id: 'msgbatch_4', type: 'message_batch' }) }, { body })
+    const input = Math.ceil(Buffer.byteLength(JSON.stringify(held)) / 4)
+    await becomes({ used: spent, held: input * 10_000 + 100 * 50_000 })
+    const usage = {
+      ...{ input_tokens: 5, output_tokens: 6, cache_creation_input_tokens: 100, service_tier: 'batch' },
+      ...{ cache_creation: { ephemeral_1h_input_tokens: 100 }, inference_geo: 'us' },
+      server_tool_use: { web_search_requests: 2 },
+    }
+    const result = { custom_id: 'one', result: { type: 'succeeded', message: { model: 'opus', usage } } }
+    const reply = { type: 'application/x-jsonl', body: JSON.stringify(result) }
+    await (await ask('GET', `${path}/msgbatch_4/results`, reply)).text()
+    spent += (5 * 10_000 + 100 * 20_000 + 6 * 50_000) * 1.1 + 2 * 0.01 * nano
+    await becomes({ used: spent, held: 0 })
+    const [record] = await gateway.admin.requests.list({ model: 'opus', limit: 1 })
+    expect(record?.usage_detail).toMatchObject({ cache_write_1h: 100, searches: 2, geo: 'us', batch: true })
+  })
+
+  it('of the OpenAI lane, too, and of several answers', async () => {
+    const each = { model: 'gpt-a', messages: [], n: 3, max_completion_tokens: 40 }
+    const lines = [
+      { custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { ...each, models: ['gpt-dear'] } },
+    ]
+    await gateway.addRoute('gpt-dear', ['openai'])
+    await gateway.admin.prices.set({ model: 'gpt-dear', input: 20, output: 100, batchInput: 10, batchOutput: 50 })
+    await make('batch_models', lines)
+    const input = Math.ceil(Buffer.byteLength(JSON.stringify(lines[0]?.body)) / 4)
+    await becomes({ used: spent, held: input * 10_000 + 120 * 50_000 })
+    await ask('GET', '/batches/batch_models', batch('batch_models', { status: 'cancelled' }))
+    await becomes({ used: spent, held: 0 })
+  })
+})
+
 describe('a batch of a model without a price', () => {
   it('is charged the rate that the policy of its key names', async () => {
     await gateway.addRoute('fresh', ['anthropic'])

@@ -101,15 +101,31 @@ function sumOf(call: Call, target: Candidate, asks: readonly BatchAsk[], length:
   return isUnbounded ? unbounded : sum
 }
 
-function add(
-  sum: Sum,
-  call: Call,
-  target: Candidate,
-  { ask, length }: { ask: BatchAsk; length: number | null },
-): Fault | null {
+interface Assumed {
+  ask: BatchAsk
+  length: number | null
+}
+
+/** Any of the models that a request names may answer: the dearest counts. */
+function add(sum: Sum, call: Call, target: Candidate, { ask, length }: Assumed): Fault | null {
+  const dearest: Sum = { usd: 0n, input: 0, output: 0 }
+  for (const name of [ask.model, ...(ask.others ?? [])]) {
+    const one = needOfModel(call, target, name, { ask, length })
+    if ('code' in one) return one
+    if (one.usd > dearest.usd) dearest.usd = one.usd
+    dearest.input = Math.max(dearest.input, one.input)
+    dearest.output = Math.max(dearest.output, one.output)
+  }
+  sum.usd += dearest.usd
+  sum.input += dearest.input
+  sum.output += dearest.output
+  return null
+}
+
+function needOfModel(call: Call, target: Candidate, name: string | null, { ask, length }: Assumed): Sum | Fault {
   const { model: gatewayModel } = call.gateway
   const live = gatewayModel.configuration.providers.get(target.provider.id)
-  const model = upstreamName(call, target, ask.model)
+  const model = upstreamName(call, target, name)
   const { unpriced } = call.arrival
   const found = live === undefined ? null : gatewayModel.priceOf(live, model)
   const isFree = found === null && live?.kind.transport !== null
@@ -120,10 +136,8 @@ function add(
   const more = length === null ? 0 : addedBytes(call, ask, length)
   const input = Math.ceil((ask.bytes + more) / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
-  sum.input += input
-  sum.output += output
-  if (price !== null) sum.usd += costOfAll(price, ask, estimatedTokens(input, output), isBatch(call) ? perBatch : null)
-  return null
+  const tokens = estimatedTokens(input, output)
+  return { usd: price === null ? 0n : costOfAll(price, ask, tokens, isBatch(call) ? perBatch : null), input, output }
 }
 
 /** Bytes of a member that sets a limit, wherever it is: its name and a number of seven digits. */

@@ -40,7 +40,9 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
     const asked = scan.ok ? readOutputLimit(body, scan.members, limits) : null
     const longest = longestOf(body, more.limits, 1)
     const output = asked === null || longest === null ? null : Math.max(asked, longest)
-    addBatchAsk(asks, { model: named.model, bytes: promptBytes(body.subarray(params.start, params.end)), output })
+    const others = more.models.filter((each) => each !== own).map(({ name }) => name)
+    const bytes = promptBytes(body.subarray(params.start, params.end))
+    addBatchAsk(asks, { model: named.model, others, bytes, output })
   }
   return { models: [...models.values()], asks: [...asks.values()], leavesChoice }
 }

@@ -54,8 +54,11 @@ function readCall(match: Match, body: Buffer, found: FoundInLine): Fault | null 
   const objects = inspection.mayRefer ? match.endpoint.references('', body) : []
   if ('code' in objects) return objects
   if (inspection.model !== null) found.models.push(inspection.model)
-  found.models.push(...(inspection.additionalModels ?? []).map(({ name }) => name))
   found.ask.model = inspection.model
+  const others = (inspection.additionalModels ?? []).map(({ name }) => name)
+  found.models.push(...others)
+  if (others.length > 0) found.ask.others = others
+  found.ask.answers = inspection.answers
   // If it may be either of two calls, any limit in it belongs to the right one.
   if (match.endpoint.outputLimits !== undefined) found.ask.output = inspection.outputLimit ?? (found.ask.output || null)
   found.objects.push(...objects)
