@@ -122,6 +122,7 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
       ),
     ),
     ...checkDisk(status),
+    ...checkRemoval(valueAt(status, 'removal_held_until')),
     ...(lost > 0
       ? [
           warning(
@@ -150,6 +151,14 @@ function checkDisk(status: unknown): Diagnostic[] {
       'Old records are being removed. If this lasts, raise records.max_disk, or stop, run spgw backup and restore it to rewrite the file.',
     ),
   ]
+}
+
+function checkRemoval(until: unknown): Diagnostic[] {
+  if (typeof until !== 'string') return []
+  const message = `the clock is more than a day ahead of when old records were last looked for: none is removed before ${until}`
+  const remedy =
+    'If the clock is wrong, set it right before then. If it is right (the gateway was stopped), do nothing.'
+  return [warning('retention', message, remedy)]
 }
 
 const recentMs = 3600_000

@@ -36,6 +36,7 @@ export function renderStatus(output: unknown, view: View): string {
     ...describeBudgets(status, view),
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
+    ...describeRemoval(status, view),
     ...describeTraces(status),
     ...describeCluster(status, view),
     ...describeNodes(status, view),
@@ -146,6 +147,13 @@ function describeDisk(status: Status): string {
   // An older gateway does not tell.
   const most = typeof database_limit_bytes === 'number' ? ` of at most ${bytes(database_limit_bytes)}` : ''
   return `${free}database ${bytes(database_bytes)}${most}, journal ${bytes(journal_bytes)}${schema}`
+}
+
+/** An older gateway does not tell. */
+function describeRemoval({ removal_held_until: until }: Partial<Status>, view: View): [string, string][] {
+  if (typeof until !== 'string') return []
+  const text = `▲ none is removed before ${formatValue(until, 'time', view)}: the clock went ahead by more than a day. Is it right?`
+  return [['old records', text]]
 }
 
 /** Where they are exported; an older gateway does not tell. */

@@ -27,6 +27,8 @@ export class StoreWatch {
   readonly #reported = new Set<string>()
   #timer: NodeJS.Timeout | null = null
   #asking = false
+  /** Until when the store removes nothing, because it doubts the clock. */
+  #heldUntil: string | null = null
 
   constructor(options: StoreWatchOptions) {
     this.#options = options
@@ -51,12 +53,21 @@ export class StoreWatch {
       this.health = health
       this.#options.onDegraded(health.degraded)
       this.#reportSetAside(health.setAside)
+      this.#reportHeld(health.removalHeldUntil)
     } catch (error) {
       this.#options.onDegraded(errorText(error))
     } finally {
       timeout.cancel()
       this.#asking = false
     }
+  }
+
+  #reportHeld(until: string | null): void {
+    if ((until === null) === (this.#heldUntil === null)) return
+    this.#heldUntil = until
+    const { log } = this.#options
+    if (until === null) log.info('old records are removed again')
+    else log.warn('the clock went ahead by more than a day: no record is removed for its age before then', { until })
   }
 
   #reportSetAside(files: readonly string[]): void {

@@ -365,6 +365,8 @@ export interface StoreHealth {
   /** Free bytes on the journal's file system; null: unknown. */
   diskFreeBytes: number | null
   schemaVersion: string
+  /** RFC 3339: the clock is doubted, so nothing is removed for its age before then; null: it is believed. */
+  removalHeldUntil: string | null
   /** Segments set aside as torn or corrupt. */
   setAside: string[]
   /** The cached answers. */

@@ -138,6 +138,7 @@ export class StoreSession {
   }
 
   async health(): Promise<StoreHealth> {
+    const held = this.#upkeep.heldUntil
     return {
       degraded: this.#store.connection.trouble ?? this.#ingestTrouble ?? this.#checkpointTrouble,
       databaseBytes: this.#store.bytes(),
@@ -145,6 +146,7 @@ export class StoreSession {
       journalBytes: await journalBytes(this.#data.journalDirectory),
       diskFreeBytes: await freeBytes(this.#data.journalDirectory),
       schemaVersion: this.#store.schemaVersion,
+      removalHeldUntil: held === null ? null : new Date(held).toISOString(),
       cache: await this.#cache.figures(),
       setAside: await listSetAside(this.#data.journalDirectory),
       storedAt: this.#storedAt === null ? null : new Date(this.#storedAt).toISOString(),

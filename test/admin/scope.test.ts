@@ -187,7 +187,14 @@ describe('to whoever was given one project', () => {
     const now: RuntimeStatus = {
       ...runtime.status(),
       store: {
-        ...{ degraded: null, databaseBytes: 1, databaseMostBytes: 2, journalBytes: 3, diskFreeBytes: 4 },
+        ...{
+          degraded: null,
+          databaseBytes: 1,
+          removalHeldUntil: null,
+          databaseMostBytes: 2,
+          journalBytes: 3,
+          diskFreeBytes: 4,
+        },
         ...{ schemaVersion: '7', setAside: ['torn'], storedAt: lastAt },
         cache: { answers: 0, bytes: 0, hits: 0, misses: 0 },
       },

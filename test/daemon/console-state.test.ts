@@ -8,6 +8,7 @@ const none = { delivered: 0, retried: 0, failed: 0 }
 const health = {
   degraded: null,
   databaseBytes: 10,
+  removalHeldUntil: null,
   databaseMostBytes: null,
   journalBytes: 20,
   diskFreeBytes: 30,

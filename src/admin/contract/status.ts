@@ -51,6 +51,8 @@ export const statusShape = z.object({
   database_bytes: z.number().nullable(),
   /** `records.max_disk`: beyond it the oldest bodies and records go. Null: none. */
   database_limit_bytes: z.number().nullable(),
+  /** The clock was set ahead: until then no record is removed for its age. Null: it is believed. */
+  removal_held_until: time.nullable(),
   journal_bytes: z.number().nullable(),
   /** What is left on the disk of the data directory. */
   disk_free_bytes: z.number().nullable(),

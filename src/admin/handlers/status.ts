@@ -52,6 +52,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     keys: countKeys(keys),
     database_bytes: seen === null ? (now.store?.databaseBytes ?? null) : null,
     database_limit_bytes: seen === null ? (now.store?.databaseMostBytes ?? null) : null,
+    removal_held_until: seen === null ? (now.store?.removalHeldUntil ?? null) : null,
     journal_bytes: seen === null ? (now.store?.journalBytes ?? null) : null,
     disk_free_bytes: seen === null ? (now.store?.diskFreeBytes ?? null) : null,
     schema_version: now.store?.schemaVersion ?? null,

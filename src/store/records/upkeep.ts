@@ -3,6 +3,7 @@ import type { Audience } from '../ingest/ingest.ts'
 import { chargeUnread } from '../ingest/unread-batches.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { Retention } from './record-tables.ts'
+import { RemovalClock } from './removal-clock.ts'
 import { keepBelow, removeOld, removeOverBodies } from './retention.ts'
 
 /** How often it is seen whether there is anything to do. */
@@ -37,10 +38,12 @@ export class Upkeep {
   #turn: Promise<void> | null = null
   /** By a clock that nobody sets. */
   #retainedAt = performance.now()
+  readonly #clock: RemovalClock
   #closing = false
 
   constructor({ connection, audience, expire }: UpkeepParts, retention: Retention | undefined) {
     this.#connection = connection
+    this.#clock = new RemovalClock(connection)
     this.#audience = audience
     this.#expire = expire
     this.#retention = retention
@@ -68,6 +71,11 @@ export class Upkeep {
       })
   }
 
+  /** The clock is doubted: nothing is removed for its age before then. Null: it is believed. */
+  get heldUntil(): number | null {
+    return this.#clock.heldUntil
+  }
+
   /** Resolves when no turn is under way. */
   async idle(): Promise<void> {
     await this.#turn
@@ -81,9 +89,10 @@ export class Upkeep {
 
   async #run(): Promise<void> {
     await this.#sum()
-    await removeOverBodies(this.#connection, Date.now(), () => this.#closing)
     const retention = this.#retention
-    if (retention !== undefined && performance.now() - this.#retainedAt >= retainEveryMs) {
+    const believed = await this.#clock.believes(Date.now())
+    if (believed) await removeOverBodies(this.#connection, Date.now(), () => this.#closing)
+    if (believed && retention !== undefined && performance.now() - this.#retainedAt >= retainEveryMs) {
       this.#retainedAt = performance.now()
       const now = Date.now()
       await chargeUnread(this.#connection, now, this.#audience)

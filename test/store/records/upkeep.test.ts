@@ -161,3 +161,66 @@ it('what is too old is looked for every ten minutes, also after the clock was se
   await upkeep.close()
   await store.close()
 })
+
+describe('a clock that is set ahead', () => {
+  const dayMs = 24 * hourMs
+  const monthMs = 30 * dayMs
+
+  async function keepAMonth(store: OpenStore) {
+    const audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
+    const parts = { connection: store.connection, audience, expire: async () => {} }
+    const upkeep = new Upkeep(parts, { recordsMs: monthMs, bodiesMs: monthMs, mostBytes: null })
+    const after = async (ms: number) => {
+      vi.advanceTimersByTime(ms)
+      upkeep.soon()
+      await upkeep.idle()
+    }
+    await after(0)
+    return { upkeep, after, held: () => (upkeep.heldUntil === null ? null : upkeep.heldUntil - Date.now()) }
+  }
+
+  async function begin() {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: start + 5 * hourMs })
+    onTestFinished(() => void vi.useRealTimers())
+    const store = await open()
+    await put(store, [at(0), at(1)], 10)
+    return store
+  }
+
+  it('removes nothing for a day, in which it can be set right', async () => {
+    const store = await begin()
+    const { upkeep, after, held } = await keepAMonth(store)
+    await after(hourMs)
+    expect([held(), (await left(store)).summed]).toEqual([null, 2])
+    vi.setSystemTime(start + 400 * dayMs)
+    await after(hourMs)
+    expect([held(), (await left(store)).summed]).toEqual([dayMs, 2])
+    await after(20 * hourMs)
+    expect([held(), (await left(store)).summed]).toEqual([4 * hourMs, 2])
+    vi.setSystemTime(start + 30 * hourMs)
+    await after(hourMs)
+    expect(held()).toBeNull()
+    await after(2 * dayMs)
+    await upkeep.close()
+    expect((await left(store)).bodies).toHaveLength(2)
+    await store.close()
+  })
+
+  it('is believed after a day, whatever is recorded meanwhile, and not sooner after a start or another step', async () => {
+    const store = await begin()
+    await (await keepAMonth(store)).upkeep.close()
+    vi.setSystemTime(start + 400 * dayMs)
+    const { after, held, upkeep } = await keepAMonth(store)
+    await put(store, [at(400 * 24)])
+    await after(23 * hourMs)
+    expect([held(), (await left(store)).summed]).toEqual([hourMs, 3])
+    vi.setSystemTime(start + 500 * dayMs)
+    await after(0)
+    expect([held(), (await left(store)).summed]).toEqual([hourMs, 3])
+    vi.setSystemTime(start + 402 * dayMs)
+    await after(2 * hourMs)
+    expect([held(), (await left(store)).summed]).toEqual([null, 1])
+    await upkeep.close()
+    await store.close()
+  })
+})

@@ -32,6 +32,7 @@ import { up as evalInputs } from './0030-eval-inputs.ts'
 import { up as sharedUsage } from './0031-shared-usage.ts'
 import { up as sharedBodies } from './0032-shared-bodies.ts'
 import { up as bodiesUntil } from './0033-bodies-until.ts'
+import { up as removalClock } from './0034-removal-clock.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -68,4 +69,5 @@ export const migrations: Record<string, Migration> = {
   '0031-shared-usage': { up: sharedUsage },
   '0032-shared-bodies': { up: sharedBodies },
   '0033-bodies-until': { up: bodiesUntil },
+  '0034-removal-clock': { up: removalClock },
 }
