@@ -61,7 +61,7 @@ export class Budgets {
     if (step < stepMs) return
     await this.#opening
     const { restoreBudgets } = await import('../policy/limits/restore-budgets.ts')
-    await this.#read((used, held) => restoreBudgets(this.#counters.budgetParts, used, held))
+    await this.#read((used, held, open) => restoreBudgets(this.#counters.budgetParts, used, held, open))
   }
 
   /** Resolves when budgets that were added by the last change count what was spent before it. */
@@ -89,11 +89,11 @@ export class Budgets {
     return Date.now() + this.#counters.budgetParts.rows.clockAhead
   }
 
-  async #read(take: (used: readonly BookedAmount[], held: readonly BookedAmount[]) => void): Promise<void> {
+  async #read(take: TakeSpend): Promise<void> {
     for (;;) {
       try {
-        const { used, held } = await readSpend(this.#store, () => this.#now())
-        return take(used, held)
+        const { used, held, open } = await readSpend(this.#store, () => this.#now())
+        return take(used, held, open)
       } catch (error) {
         const reason = String(error)
         this.#log.error('what budgets have used cannot be read, so they let nothing pass', { reason })
@@ -102,6 +102,9 @@ export class Budgets {
     }
   }
 }
+
+/** `held`: by batches; `open`: by requests that had not settled. */
+type TakeSpend = (used: readonly BookedAmount[], held: readonly BookedAmount[], open: readonly BookedAmount[]) => void
 
 const isSame = (one: Published, other: Published) =>
   one.configuration === other.configuration && one.keys === other.keys

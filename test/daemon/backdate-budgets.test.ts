@@ -249,7 +249,7 @@ function sickStore(faults: number) {
     spend: {
       list: async (names: string[]) => {
         listed.push(names)
-        return { used, held: [] }
+        return { used, held: [], open: [] }
       },
       add: async (rows: unknown[]) => void added.push(...rows),
     },

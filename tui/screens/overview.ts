@@ -145,7 +145,7 @@ export class OverviewScreen implements Screen {
     const models = this.#rows(this.#models).filter(isUnpriced).slice(0, 3)
     return models.flatMap((model) => {
       const name = escapeControls(String(valueAt(model, 'group')))
-      const text = `${name} has no price, and no budget in USD counts it. To set one: :prices set`
+      const text = `${name} has no price: its cost is unknown. Where a budget in USD applies, it is denied, or passes uncounted. To set one: :prices set`
       return wrap(text, width - 4).map((line, index) => `  ${index === 0 ? theme.paint('warning', '▲') : ' '} ${line}`)
     })
   }

@@ -20,7 +20,8 @@ export function readImageUnits({ body, fields }: RequestContent): UsageDetail | 
   const quality = asText(asked.quality)
   return usageDetail({
     images: asCount(Number(asked.n)) || 1,
-    image_size: size === null ? null : quality === null ? size : `${size}/${quality}`,
+    // Who names no size leaves it to the model.
+    image_size: quality === null ? size : `${size ?? 'auto'}/${quality}`,
   })
 }
 

@@ -202,7 +202,8 @@ export class BudgetCounters {
 
   /** For a recount (`restore-budgets.ts`), which is rare. */
   get parts() {
-    return { rows: this.#rows, claimer: this.#claimer, rowOf: (name: string) => this.#seededRow(name) }
+    const { claimer, ledger, rows } = { claimer: this.#claimer, ledger: this.#ledger, rows: this.#rows }
+    return { rows, claimer, ledger, rowOf: (name: string) => this.#seededRow(name) }
   }
 
   /** Counts as used besides what requests book. */

@@ -30,6 +30,17 @@ export class HoldLedger {
     return entry
   }
 
+  /** What all threads hold, each with its place. For a recount: other threads change it meanwhile. */
+  *held(): Iterable<[place: number, amount: bigint]> {
+    for (let start = 0; start < this.#words.length; start += columnWords) {
+      const used = Number(Atomics.load(this.#words, start))
+      for (let index = 0; index < used; index++) {
+        const entry = start + columnHead + index * entryWords
+        yield [Number(Atomics.load(this.#words, entry)), Atomics.load(this.#words, entry + 1)]
+      }
+    }
+  }
+
   /** 0: no claim. */
   claiming(place: number): void {
     Atomics.store(this.#words, this.#column + 1, BigInt(place))

@@ -6,6 +6,8 @@ export interface Spent {
   used: BookedAmount[]
   /** What batches hold whose usage is not known yet: one amount for each batch. */
   held: BookedAmount[]
+  /** What requests hold that have not settled. */
+  open: BookedAmount[]
 }
 
 export interface SpendTables {

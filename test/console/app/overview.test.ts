@@ -104,13 +104,13 @@ describe('what needs attention', () => {
     ])
   })
 
-  it('names models without a price where a budget in USD takes them for free', () => {
+  it('names models without a price where there is a budget in USD', () => {
     const row = (group: string, usd: number | null, output: number) => ({ group, usd, input: 0, output, requests: 2 })
     const models = [row('gpt-4o', 1, 9), row('house', null, 9), row('refused', null, 0)] as unknown as StatsRow[]
     const budget = { policy: 'team', scope: 'workspace', period: 'month', held: 0, used: 0, limit: 200 } as const
     const resets_at = '2026-04-01T00:00:00Z'
     expect(listed({ models, budgets: [{ ...budget, kind: 'usd', resets_at }] })).toEqual([
-      'warning model house: has no price: budgets in USD do not count its 2 requests of the last day → /settings/$section',
+      'warning model house: has no price: the cost of its 2 requests of the last day is unknown. Where a budget in USD applies, it is denied, or passes uncounted → /settings/$section',
     ])
     expect(listed({ models, budgets: [{ ...budget, kind: 'tokens', resets_at }] })).toEqual([])
     expect(listed({ models })).toEqual([])

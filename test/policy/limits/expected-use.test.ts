@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
-import { askedRates, expectAnswer, increment, needOf, priceAsAsked } from '../../../src/policy/limits/expected-use.ts'
+import { readImageUnits } from '../../../src/lanes/openai/units.ts'
+import {
+  askedRates,
+  expectAnswer,
+  expectMedia,
+  increment,
+  needOf,
+  priceAsAsked,
+} from '../../../src/policy/limits/expected-use.ts'
 
 const price = (max_output: number | null = null) =>
   fillPrice({ model: 'm', source: 'set', version: 'v', input: 1, output: 10, max_output })
@@ -30,6 +38,17 @@ it('a call needs at least one unit of each kind, so that nothing passes a budget
     tokens: 1,
   })
   expect(needOf({ price: null, input: 3 }, 4)).toEqual({ usd: 0n, tokens: 7 })
+})
+
+it.each([
+  ['{"quality":"low"}', 408],
+  ['{"quality":"medium","n":2}', 2 * 1584],
+  ['{"quality":"low","size":"1024x1024"}', 408],
+  ['{"size":"1024x1024"}', 6240],
+  ['{}', 6240],
+])('images of %s hold what their quality takes', (body, output) => {
+  const units = readImageUnits({ body: Buffer.from(body), fields: [], head: Buffer.alloc(0), bytes: body.length })
+  expect(expectMedia({ ...price(), image_output: 30 }, units)).toMatchObject({ output })
 })
 
 describe('a dearer tier', () => {

@@ -38,7 +38,10 @@ async function ingest(...entries: JournalEntry[]) {
   return await spent()
 }
 
-const spent = () => spendTable(store.connection.db).list(['2026-11'])
+async function spent() {
+  const { used, held } = await spendTable(store.connection.db).list(['2026-11'])
+  return { used, held }
+}
 
 async function charge(at: string): Promise<SettledHold[]> {
   const told: SettledHold[] = []
@@ -145,6 +148,7 @@ it('is let go where what it used was told before, and that is booked by the coun
   expect(await spendTable(store.connection.db).list(['2026-11', '2026-12'])).toEqual({
     used: [[counter, '2026-12', 120]],
     held: [],
+    open: [],
   })
   expect(told).toEqual([
     { counter, period: '2026-12', held: 0, actual: 120 },

@@ -186,13 +186,13 @@ function ofBudget(budget: Budget): Attention[] {
 
 const mostModels = 3
 
-/** Under a budget in USD: whoever set it takes it to cover all. */
+/** Only where there is a budget in USD: whoever set it takes it to cover all. */
 function ofUnpriced({ group, requests }: StatsRow): Attention {
   return {
     key: `price ${group}`,
     tone: 'warning',
     subject: `model ${group}`,
-    text: `has no price: budgets in USD do not count its ${pluralize(requests, 'request')} of the last day`,
+    text: `has no price: the cost of its ${pluralize(requests, 'request')} of the last day is unknown. Where a budget in USD applies, it is denied, or passes uncounted`,
     to: '/settings/$section',
     params: { section: 'prices' },
     search: {},
