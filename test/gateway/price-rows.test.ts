@@ -17,6 +17,7 @@ const prices = [
   price('sized-images', { per_image: { '1024x1024': 0.04, '512x512': 0.01 } }),
   price('speech', { per_character: 0.000015 }),
   price('transcripts', { per_second: 0.0001 }),
+  price('voice', { input: 0.6, output: 10, audio_output: 12 }),
 ]
 
 beforeAll(async () => {
@@ -33,7 +34,7 @@ beforeAll(async () => {
       { kind: 'openai', baseUrl: `${origin}/v1` },
       { kind: 'anthropic', baseUrl: origin },
       { kind: 'gemini', baseUrl: origin },
-      ...['images', 'sized-images', 'speech', 'transcripts'].map((name) => ({
+      ...['images', 'sized-images', 'speech', 'transcripts', 'voice'].map((name) => ({
         kind: 'openai-compatible',
         name,
         baseUrl: `${origin}/v1`,
@@ -125,6 +126,16 @@ describe('what is not counted in tokens', () => {
     const record = await ask('/v1/audio/speech', JSON.stringify({ model: 'speech-model', input: 'hi 👍', voice: 'a' }))
     expect(record.usage_detail).toMatchObject({ characters: 4 })
     expect(record.cost?.usd).toBe(0.00006)
+  })
+
+  it('estimates the tokens of speech that is paid by them, as its answer is sound alone', async () => {
+    next = 'audio'
+    const body = JSON.stringify({ model: 'voice-model', input: 'h'.repeat(1000), voice: 'a' })
+    const record = await ask('/v1/audio/speech', body)
+    const input = Math.ceil(body.length / 4)
+    expect(record.tokens).toMatchObject({ input, output: 1500, source: 'estimated' })
+    expect(record.cost?.usd).toBeCloseTo((input * 0.6 + 1500 * 12) / 1e6, 9)
+    expect(record.policy_signals.filter(({ rule }) => rule === 'unpriced')).toEqual([])
   })
 
   it.each([

@@ -7,6 +7,7 @@ import type { TurnUsage } from '../../lanes/contract.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
+import { expectMedia } from '../../policy/limits/expected-use.ts'
 import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { askedUnits } from '../request/asked-units.ts'
@@ -168,11 +169,18 @@ function isPricedByUnit({ gateway, trace, match }: Arrival): boolean {
 /**
  * Takes the usage from the request if the answer does not report it. A call that costs an unknown amount is flagged, never silently free.
  */
-function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
+function addUnits({ gateway, match, body, trace }: Arrival, end: RequestEnd): void {
   if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
   const { endpoint } = match
   if (endpoint.readUnits !== undefined) {
     end.detail = askedUnits({ match, body }, trace.requestBytes)
+    const price = priceAt(gateway, trace)
+    const { output, units = null } = expectMedia(price, end.detail)
+    if (end.tokens === null && output > 0) {
+      // Paid by the token, of which the answer tells nothing.
+      end.tokens = estimatedTokens(Math.ceil(trace.requestBytes / bytesPerToken), output)
+      end.detail = units
+    }
     // Its length is estimated; tokens it has none.
     if (body.upload !== null && end.detail?.seconds != null) end.tokens ??= estimatedTokens(0, 0)
   }

@@ -34,7 +34,7 @@ export class GenerateReader extends BaseReader {
   /** The candidates are read only where a search is among them. */
   override body(bytes: Buffer): BodyReading {
     const reading = super.body(bytes)
-    if (reading.wrong !== null || !bytes.includes(searchQueries)) return reading
+    if (reading.wrong !== null || !bytes.includes(grounding)) return reading
     const scan = scanObject(bytes, ['candidates'])
     if (scan.ok) this.#searches = readSearches(readMembers(bytes, scan.members).candidates, this.model)
     return reading
@@ -110,7 +110,7 @@ export class GenerateReader extends BaseReader {
   }
 }
 
-const searchQueries = Buffer.from('"webSearchQueries"')
+const grounding = Buffer.from('"groundingMetadata"')
 
 function isEnd(data: Buffer): boolean {
   return findMember(data, '"finishReason"') !== 0 || findMember(data, '"blockReason"') !== 0

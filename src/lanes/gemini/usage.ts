@@ -70,13 +70,15 @@ function tierOf({ serviceTier, trafficType }: JsonObject): string | null {
   return tier === '' ? null : tier.toLowerCase()
 }
 
-/** How many searches with Google are charged for an answer; null: it has none. */
+/** How many searches with Google are charged for an answer; null: it has none. A prompt that Google Maps grounds counts as one. */
 export function readSearches(candidates: unknown, model: string | null): number | null {
   const queries = asArray(candidates).flatMap((candidate) =>
     asArray(asObject(asObject(candidate)?.groundingMetadata)?.webSearchQueries),
   )
-  if (queries.length === 0) return null
-  return chargedSearches(queries.length, model)
+  const maps = asArray(candidates).some((candidate) =>
+    asArray(asObject(asObject(candidate)?.groundingMetadata)?.groundingChunks).some((chunk) => asObject(chunk)?.maps),
+  )
+  return chargedSearches(queries.length, model) + (maps ? 1 : 0) || null
 }
 
 /** The same of an interaction, whose members have other names. Source: the types of the vendor's SDK. */
@@ -84,7 +86,10 @@ export function readInteractionDetail(value: unknown, model: string | null, tier
   const usage = asObject(value)
   if (usage === null) return null
   const counted = asArray(usage.grounding_tool_count).map(asObject)
-  const searches = counted.reduce((sum, each) => sum + (each?.type === 'google_search' ? asCount(each.count) : 0), 0)
+  const searches = counted.reduce(
+    (sum, each) => sum + (groundedBy.has(String(each?.type)) ? asCount(each?.count) : 0),
+    0,
+  )
   const sum = (list: unknown, modality: string) =>
     countModality(
       asArray(list).map((each) => ({ modality: asObject(each)?.modality, tokenCount: asObject(each)?.tokens })),
@@ -100,6 +105,8 @@ export function readInteractionDetail(value: unknown, model: string | null, tier
     tier,
   })
 }
+
+const groundedBy = new Set(['google_search', 'google_maps'])
 
 /** Up to Gemini 2.5 a prompt that is grounded is charged once, later each query. */
 const chargedSearches = (queries: number, model: string | null) =>

@@ -114,9 +114,12 @@ export class ChatReader extends BaseReader {
   }
 
   override usageDetail(): UsageDetail | null {
-    return readUsageDetail(this.#usage, this.#tier)
+    // These models search for every answer, and do not say so.
+    return readUsageDetail(this.#usage, this.#tier, searchModel.test(this.model ?? '') ? 1 : null)
   }
 }
+
+const searchModel = /-search-(?:preview|api)(?:-|$)/
 
 export function readChat(
   { framing, usagePatch }: Inspection,

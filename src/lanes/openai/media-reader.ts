@@ -21,6 +21,7 @@ export class MediaReader extends BaseReader {
   #usage: unknown = null
   /** Whole transcripts may say how long the audio was. */
   #seconds: unknown = null
+  #spoken = false
   #ended = false
   /** The type of an event whose beginning has been sent. */
   #oversized = ''
@@ -36,6 +37,7 @@ export class MediaReader extends BaseReader {
     if (event.data.length === 0) return ordinary(event)
     const type = eventType(event)
     if (terminalTypes.has(type)) {
+      this.#spoken = type === 'speech.audio.done'
       this.learn({ usage: readLastMember(event.data, '"usage"') })
       return this.#end(event)
     }
@@ -73,6 +75,7 @@ export class MediaReader extends BaseReader {
   }
 
   override usageDetail(): UsageDetail | null {
+    if (this.#spoken && this.#tokens !== null) return usageDetail({ audio_output: this.#tokens.output })
     const detail = readUsageDetail(this.#usage, null)
     return detail ?? (this.#tokens === null ? usageDetail({ seconds: this.#seconds }) : null)
   }

@@ -64,10 +64,12 @@ export function readUsageDetail(value: unknown, tier: unknown, searches: number 
   // Most answers say nothing more.
   if ((value ?? tier ?? searches ?? null) === null) return null
   const usage = asObject(value) ?? {}
+  // Perplexity charges each request for its search.
+  const searched = searches ?? (typeof usage.search_context_size === 'string' ? 1 : null)
   // Chat, Responses, Realtime.
   const input = asObject(usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details)
   const output = asObject(usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details)
-  if (input === null && output === null && (tier ?? searches ?? null) === null && usage.type !== 'duration') return null
+  if (input === null && output === null && (tier ?? searched ?? null) === null && usage.type !== 'duration') return null
   return usageDetail({
     // What is kept for longer costs more; so does what Anthropic keeps for an hour.
     cache_write_1h: asObject(input?.cache_write_tokens_details)?.ttl_12h_tokens,
@@ -78,7 +80,7 @@ export function readUsageDetail(value: unknown, tier: unknown, searches: number 
     image_output: output?.image_tokens,
     // Transcriptions by models that are billed by time.
     seconds: usage.type === 'duration' ? usage.seconds : undefined,
-    searches,
+    searches: searched,
     tier,
   })
 }
