@@ -152,8 +152,8 @@ function describeDisk(status: Status): string {
 /** An older gateway does not tell. */
 function describeRemoval({ removal_held_until: until }: Partial<Status>, view: View): [string, string][] {
   if (typeof until !== 'string') return []
-  const text = `▲ none is removed before ${formatValue(until, 'time', view)}: the clock went ahead by more than a day. Is it right?`
-  return [['old records', text]]
+  const text = `▲ no record is removed before ${formatValue(until, 'time', view)}: the clock went ahead by more than a day. Is it right?`
+  return [['retention', text]]
 }
 
 /** Where they are exported; an older gateway does not tell. */

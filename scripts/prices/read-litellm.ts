@@ -3,8 +3,8 @@ import {
   type ModelPrice,
   priceVariants,
   type TokenRateName,
-  tokenRateNames,
   type TokenRates,
+  tokenRateNames,
   type VariantRates,
 } from '../../src/core/model-price.ts'
 import { presets } from '../../src/providers/presets.ts'

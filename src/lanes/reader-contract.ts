@@ -1,4 +1,3 @@
-import type { EndedWork } from './earlier-work.ts'
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
 import type { Span } from '../core/json-scan.ts'
@@ -6,6 +5,7 @@ import type { JsonObject } from '../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
+import type { EndedWork } from './earlier-work.ts'
 
 export type Framing = 'sse' | 'json-array'
 

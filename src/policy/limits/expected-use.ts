@@ -106,7 +106,7 @@ export function dearerRates(one: AskedRates | null, other: AskedRates | null): A
 }
 
 const dearerTiers = ['priority', 'fast', 'ultrafast'] as const
-const rank = (tier: string | null) => dearerTiers.findIndex((name) => name === tier)
+const rank = (tier: string | null) => (dearerTiers as readonly (string | null)[]).indexOf(tier)
 const dearerTier = (one: string | null, other: string | null) => (rank(other) > rank(one) ? other : one)
 
 /** The price at the rates that a request asks for, to hold them. */

@@ -170,13 +170,13 @@ describe('a clock that is set ahead', () => {
     const audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
     const parts = { connection: store.connection, audience, expire: async () => {} }
     const upkeep = new Upkeep(parts, { recordsMs: monthMs, bodiesMs: monthMs, mostBytes: null })
-    const after = async (ms: number) => {
+    const passes = async (ms: number) => {
       vi.advanceTimersByTime(ms)
       upkeep.soon()
       await upkeep.idle()
     }
-    await after(0)
-    return { upkeep, after, held: () => (upkeep.heldUntil === null ? null : upkeep.heldUntil - Date.now()) }
+    await passes(0)
+    return { upkeep, passes, held: () => (upkeep.heldUntil === null ? null : upkeep.heldUntil - Date.now()) }
   }
 
   async function begin() {
@@ -189,18 +189,18 @@ describe('a clock that is set ahead', () => {
 
   it('removes nothing for a day, in which it can be set right', async () => {
     const store = await begin()
-    const { upkeep, after, held } = await keepAMonth(store)
-    await after(hourMs)
+    const { upkeep, passes, held } = await keepAMonth(store)
+    await passes(hourMs)
     expect([held(), (await left(store)).summed]).toEqual([null, 2])
     vi.setSystemTime(start + 400 * dayMs)
-    await after(hourMs)
+    await passes(hourMs)
     expect([held(), (await left(store)).summed]).toEqual([dayMs, 2])
-    await after(20 * hourMs)
+    await passes(20 * hourMs)
     expect([held(), (await left(store)).summed]).toEqual([4 * hourMs, 2])
     vi.setSystemTime(start + 30 * hourMs)
-    await after(hourMs)
+    await passes(hourMs)
     expect(held()).toBeNull()
-    await after(2 * dayMs)
+    await passes(2 * dayMs)
     await upkeep.close()
     expect((await left(store)).bodies).toHaveLength(2)
     await store.close()
@@ -210,15 +210,15 @@ describe('a clock that is set ahead', () => {
     const store = await begin()
     await (await keepAMonth(store)).upkeep.close()
     vi.setSystemTime(start + 400 * dayMs)
-    const { after, held, upkeep } = await keepAMonth(store)
+    const { passes, held, upkeep } = await keepAMonth(store)
     await put(store, [at(400 * 24)])
-    await after(23 * hourMs)
+    await passes(23 * hourMs)
     expect([held(), (await left(store)).summed]).toEqual([hourMs, 3])
     vi.setSystemTime(start + 500 * dayMs)
-    await after(0)
+    await passes(0)
     expect([held(), (await left(store)).summed]).toEqual([hourMs, 3])
     vi.setSystemTime(start + 402 * dayMs)
-    await after(2 * hourMs)
+    await passes(2 * hourMs)
     expect([held(), (await left(store)).summed]).toEqual([null, 1])
     await upkeep.close()
     await store.close()
