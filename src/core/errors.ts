@@ -1,4 +1,4 @@
-import { maskGatewayKeys } from './gateway-key.ts'
+import { maskKeys } from './mask-keys.ts'
 
 /** The one table of coded errors (product.md section 4). Lanes only render it in their own wire shape. */
 export type ErrorOrigin = 'client' | 'policy' | 'gateway' | 'provider' | 'network'
@@ -145,7 +145,7 @@ export interface Fault {
 
 export function fault(code: ErrorCode, message?: string, more?: Omit<Fault, 'code' | 'message'>): Fault {
   // What a client named may be its key, by mistake.
-  return { code, message: message === undefined ? errorTable[code].hint : maskGatewayKeys(message), ...more }
+  return { code, message: message === undefined ? errorTable[code].hint : maskKeys(message), ...more }
 }
 
 /** Whose fault it is. */

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { LogFormat, LogLevel } from '../config/settings.ts'
 import { logLevels } from '../config/settings.ts'
 import { escapeControls } from '../core/escape-controls.ts'
-import { maskGatewayKeys } from '../core/gateway-key.ts'
+import { maskKeys } from '../core/mask-keys.ts'
 
 export type Log = Record<LogLevel, (message: string, fields?: Record<string, string | number | boolean | null>) => void>
 
@@ -24,7 +24,7 @@ export function createLog(
     (at: LogLevel) =>
     (message: string, fields: Record<string, unknown> = {}) => {
       if (logLevels.indexOf(at) < logLevels.indexOf(from)) return
-      write(`${maskGatewayKeys((format === 'json' ? renderJson : renderText)(at, message, fields))}\n`)
+      write(`${maskKeys((format === 'json' ? renderJson : renderText)(at, message, fields))}\n`)
     }
   const change = (next: LogSettings) => {
     from = next.level

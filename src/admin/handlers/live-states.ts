@@ -1,3 +1,4 @@
+import { maskKeys } from '../../core/mask-keys.ts'
 import type { ShownState } from '../../core/provider-state.ts'
 import { showProviderState, showTargetState } from '../../routing/shown-state.ts'
 import type { Route } from '../../store/api.ts'
@@ -65,7 +66,7 @@ export function showWithoutModel({ id }: { id: string }, states: LiveStates) {
   return state && { concerns: 'files, batches, lists, stored responses', ...showState(state) }
 }
 
-/** The targets of a provider: those of routes, and what calls have gone to besides. */
+/** The targets of a provider: those of routes, and what calls have gone to besides, by names that clients chose. */
 export function showTargets({ id, name }: { id: string; name: string }, routes: readonly Route[], states: LiveStates) {
   const routed = routes.flatMap((route) =>
     route.targets
@@ -74,7 +75,7 @@ export function showTargets({ id, name }: { id: string; name: string }, routes: 
   )
   return [...new Set([...routed, ...states.models(id)])].sort().map((upstreamModel) => ({
     provider: name,
-    upstream_model: upstreamModel,
+    upstream_model: maskKeys(upstreamModel),
     ...showState(states.target(id, upstreamModel)),
   }))
 }

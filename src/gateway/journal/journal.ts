@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib'
 import { errorCode, errorText } from '../../core/caught.ts'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
+import { maskEntry } from '../../core/mask-keys.ts'
 import { reserveFile } from '../../core/reserve.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
@@ -246,6 +247,13 @@ const usualBytes = 256 * 1024
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const bytesPerUnit = 3
 
+/** A client may put a key into a model, a tag or a path. The text of a body entry is sealed, so it shows none. */
+function maskedText(entry: JournalEntry): string {
+  const text = JSON.stringify(entry)
+  if (entry.kind === 'admitted' || entry.kind === 'settled') return maskEntry(text, entry.record)
+  return entry.kind === 'body' ? text : maskGatewayKeys(text)
+}
+
 /** Encoded journal entries in a row, so that one write takes all of them. */
 export class EntryBuffer {
   #bytes = Buffer.allocUnsafeSlow(usualBytes)
@@ -264,8 +272,7 @@ export class EntryBuffer {
   }
 
   add(entry: JournalEntry): void {
-    // A client may put its key into a model, a tag or a path. The text of a body entry is sealed, so it shows none.
-    const text = entry.kind === 'body' ? JSON.stringify(entry) : maskGatewayKeys(JSON.stringify(entry))
+    const text = maskedText(entry)
     this.#makeRoom(entryHeaderBytes + text.length * bytesPerUnit)
     const from = this.#end + entryHeaderBytes
     const length = this.#bytes.write(text, from)

@@ -1,9 +1,10 @@
 import type { RuleDetector } from '../../core/content-rules.ts'
 import { keyPrefix } from '../../core/gateway-key.ts'
+import { providerPrefixes } from '../../core/mask-keys.ts'
 import type { Detector } from '../detectors/detector.ts'
 import { detectors } from '../detectors/index.ts'
 import { accountCountries } from '../detectors/personal.ts'
-import { pemBeginning, pemEnd, providerPrefixes, secretsInJson } from '../detectors/secrets.ts'
+import { pemBeginning, pemEnd, secretsInJson } from '../detectors/secrets.ts'
 import type { Seeker } from './seeker.ts'
 
 /** The characters that keys and tokens consist of. */

@@ -1,16 +1,10 @@
 import { keyPrefix } from '../../core/gateway-key.ts'
+import { prefixForm } from '../../core/mask-keys.ts'
 import { type Detector, findForm } from './detector.ts'
 
 /** Also matches a key that is truncated or mistyped. */
 const gatewayKeyForm = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
 
-/** Prefixes that vendors give their keys so that scanners find them. */
-export const providerPrefixes: readonly string[] = [
-  ...['sk-', 'ek_', 'AIza', 'gsk_', 'xai-', 'hf_', 'pplx-', 'nvapi-', 'r8_', 'fw_', 'AQ.', 'ya29.', 'AKIA', 'ASIA'],
-  ...['gho_', 'ghp_', 'ghr_', 'ghs_', 'ghu_', 'github_pat_', 'glpat-'],
-  ...['xoxa-', 'xoxb-', 'xoxe-', 'xoxp-', 'xoxr-', 'xoxs-'],
-]
-const prefixForm = providerPrefixes.map((prefix) => prefix.replace('.', '\\.')).join('|')
 /** A prefix, then the key itself. */
 const providerKeyForm = new RegExp(`(?<![0-9A-Za-z])(?:${prefixForm})[0-9A-Za-z_.-]{16,}`, 'g')
 

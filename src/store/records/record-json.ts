@@ -1,5 +1,5 @@
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
+import { maskKeys } from '../../core/mask-keys.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { blankRecord } from './blank-record.ts'
 import type { RecordCost } from './record-tables.ts'
@@ -11,7 +11,7 @@ import type { RecordCost } from './record-tables.ts'
 export function readRecord(text: string, id: string): RequestRecord {
   const whole = blankRecord()
   try {
-    const stored: unknown = JSON.parse(maskGatewayKeys(text))
+    const stored: unknown = JSON.parse(maskKeys(text))
     if (typeof stored === 'object' && stored !== null) return withCosts(Object.assign(whole, stored))
   } catch {
     // Told below: the entry's checksum was right, so these are the bytes that were written.
@@ -110,7 +110,7 @@ function tagEnd(text: string): string {
 /** Null: the record has another order. */
 function parseTags(end: string): RequestRecord['tags'] | null {
   try {
-    const found: unknown = JSON.parse(`{${maskGatewayKeys(end.slice(1))}`)
+    const found: unknown = JSON.parse(`{${maskKeys(end.slice(1))}`)
     return isTagged(found) ? found.tags : null
   } catch {
     return null

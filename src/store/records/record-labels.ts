@@ -1,4 +1,4 @@
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
+import { maskKeys } from '../../core/mask-keys.ts'
 import type { RecordFilter } from '../api.ts'
 import type { Database, RecordLabelsRow } from '../schema.ts'
 
@@ -49,5 +49,5 @@ async function namesOf(db: Database, projects: readonly string[]) {
 
 export async function readLabels(db: Database): Promise<Map<number, RecordLabelsRow>> {
   const rows = await db.selectFrom('record_labels').selectAll().execute()
-  return new Map(rows.map((row) => [row.number, { ...row, model: row.model && maskGatewayKeys(row.model) }]))
+  return new Map(rows.map((row) => [row.number, { ...row, model: row.model && maskKeys(row.model) }]))
 }
