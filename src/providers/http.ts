@@ -172,6 +172,9 @@ function trustOnly(certificate: string) {
   return { ca: certificate, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
 }
 
+/** As many interim answers (`103 Early Hints`) may come before the answer: an endless row of them keeps the thread busy. */
+const mostInterim = 1000
+
 /** One object per call: handler towards undici and `Sending` towards the caller, so that a call costs no closures. */
 class HttpExchange implements Dispatcher.DispatchHandler, Sending {
   readonly #sink: ResponseSink
@@ -181,6 +184,7 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
   /** Ended, failed or abandoned: the sink hears nothing more. */
   #done = false
   #paused = false
+  #interim = 0
 
   constructor(sink: ResponseSink) {
     this.#sink = sink
@@ -257,7 +261,8 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (this.#done || status < 200) return
+    if (this.#done) return
+    if (status < 200) return this.#countInterim()
     const list: string[] = []
     for (const name in headers) {
       const value = headers[name]
@@ -265,6 +270,13 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
       else if (value) for (const each of value) list.push(name, each)
     }
     this.#sink.onHead(status, list)
+  }
+
+  #countInterim(): void {
+    this.#interim++
+    if (this.#interim <= mostInterim) return
+    this.fail({ kind: 'protocol', message: `The provider sent more than ${mostInterim} interim answers and no other.` })
+    this.#controller?.abort(abandoned)
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -70,6 +70,11 @@ describe('headers to the provider', () => {
     expect(up(['X-Debug', `token ${key}`])).toEqual({ 'accept-encoding': 'identity' })
   })
 
+  it('drops what each of several Connection headers names', () => {
+    const headers = ['Connection', 'X-One', 'Connection', 'close', 'Connection', 'X-Two, X-Three']
+    expect(up([...headers, 'X-One', '1', 'X-Two', '2', 'X-Three', '3'])).toEqual({ 'accept-encoding': 'identity' })
+  })
+
   it('drops what the Connection header names', () => {
     expect(up(['Connection', 'close, X-Hop', 'X-Hop', '1', 'X-Stay', '2'])).toEqual({
       'x-stay': '2',

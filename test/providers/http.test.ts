@@ -94,6 +94,17 @@ describe('a call', () => {
     expect(connections).toBe(1)
   })
 
+  it('ends an endless row of interim answers', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'
+    const closed = Promise.withResolvers<void>()
+    const origin = await rawServer(hints.repeat(1001), (socket) => socket.once('close', () => closed.resolve()))
+    const sink = new RecordingSink()
+    transport().send(post(origin), sink)
+    await sink.seen('over')
+    expect(sink.fault).toEqual({ kind: 'protocol', message: expect.stringContaining('1000 interim answers') })
+    await closed.promise
+  })
+
   it('takes a redirect as an answer and skips interim ones', async () => {
     const origin = await rawServer(
       'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 302 Found\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n',

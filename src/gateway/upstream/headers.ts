@@ -170,14 +170,16 @@ export function withoutRateLimits(headers: readonly string[]): readonly string[]
 
 /** Headers that the `Connection` header declares hop-by-hop; null: none, the common case. */
 function connectionNamed(raw: readonly string[]): Set<string> | null {
+  let named: Set<string> | null = null
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]
     if (name?.length !== 10 || name.toLowerCase() !== 'connection') continue
     const value = raw[index + 1]?.toLowerCase() ?? ''
     if (value === 'keep-alive' || value === 'close') continue
-    return new Set(value.split(',').map((each) => each.trim()))
+    named ??= new Set()
+    for (const each of value.split(',')) named.add(each.trim())
   }
-  return null
+  return named
 }
 
 function startsWithAny(name: string, prefixes: readonly string[]): boolean {
