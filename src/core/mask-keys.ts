@@ -13,14 +13,16 @@ export const prefixForm = providerPrefixes.map((prefix) => prefix.replace('.', '
 const ownPrefixes = 'spt_|sp_join_|sp_recovery_|whsec_'
 /** Behind anything but a word: in JSON the letter of an escape is no word. */
 const apart = String.raw`(?<![0-9A-Za-z]|%[0-9A-F]{2})|(?<=\\[nrtbf]|\\u[0-9a-f]{4}|%[0-9A-F]{2})`
-/** A vendor's key, a signed token, or what stands behind the word of a header. Each keeps its beginning. */
-const keyForm = new RegExp(
-  `(?:${apart})(?:(${prefixForm}|${ownPrefixes})([0-9A-Za-z_.-]{16,})|(eyJ)[0-9A-Za-z_-]{8,}\\.[0-9A-Za-z_.-]{8,}|` +
-    `((?:[Bb]earer|[Bb]asic)(?: |%20){1,8})[0-9A-Za-z._~+/-]{16,}=*)`,
-  'g',
-)
+const queryName = '(?:api|subscription)?[_-]?key|(?:access|auth)?[_-]?token|secret|password|sig(?:nature)?'
+/** What stands behind such a name in a query, and the password in a URL. */
+const inUrl = `([?&](?:${queryName})=)[^\\s&#"'\\\\]{8,}|(://[^\\s/:@"\\\\]{0,64}:)[^\\s/"\\\\@]+(?=@)`
+const byPrefix = `(${prefixForm}|${ownPrefixes})([0-9A-Za-z_.-]{16,})`
+const byWord = '((?:[Bb]earer|[Bb]asic)(?: |%20){1,8})[0-9A-Za-z._~+/-]{16,}=*'
+const token = '(eyJ)[0-9A-Za-z_-]{8,}\\.[0-9A-Za-z_.-]{8,}'
+/** A vendor's key, a signed token, what stands behind the word of a header or in a URL. Each keeps its beginning. */
+const keyForm = new RegExp(`(?:${apart})(?:${byPrefix}|${token}|${byWord})|${inUrl}`, 'g')
 /** The same, seen fast: it also matches what is no key. */
-const maybeKey = new RegExp(`(?:${prefixForm}|${ownPrefixes}|eyJ|earer|asic)[0-9A-Za-z_.% -]{9}`)
+const maybeKey = new RegExp(`(?:${prefixForm}|${ownPrefixes}|eyJ|earer|asic)[0-9A-Za-z_.% -]{9}|[?&:][^=]{0,20}[=@]`)
 /** What is made by chance mixes letters and digits; words of a name do not. */
 const chance = /[A-Za-z][0-9A-Za-z]{0,40}\d|\d[0-9A-Za-z]{0,40}[A-Za-z]/
 
@@ -31,10 +33,15 @@ const chance = /[A-Za-z][0-9A-Za-z]{0,40}\d|\d[0-9A-Za-z]{0,40}[A-Za-z]/
 export function maskKeys(text: string): string {
   return maskGatewayKeys(text).replaceAll(
     keyForm,
-    (whole: string, prefix?: string, rest = '', token = '', word = '') =>
-      prefix !== undefined && !isByChance(rest) ? whole : `${prefix ?? `${token}${word}`}…`,
+    (whole: string, prefix?: string, rest = '', ...begins: unknown[]) => {
+      if (prefix !== undefined) return isByChance(rest) ? `${prefix}…` : whole
+      return `${begins.slice(0, otherForms).find((begin) => begin !== undefined)}…`
+    },
   )
 }
+
+/** Groups of `keyForm` besides a prefix and what follows it. */
+const otherForms = 4
 
 /** One of its words is long, and no word. */
 function isByChance(text: string): boolean {

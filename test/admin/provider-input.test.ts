@@ -40,6 +40,7 @@ describe('the base URL of a provider', () => {
     ['https://:secret@api.example.com', 'contains a credential'],
     ['https://api.example.com/v1?key=abc', 'contains a credential: its parameter key'],
     ['https://api.example.com/v1?region=eu&api_key=abc', 'contains a credential: its parameter api_key'],
+    ['https://api.example.com/v1?api_key=secret-1234', 'contains a credential'],
     ['https://api.example.com/v1#x', 'has a fragment'],
     ['http://169.254.169.254/latest', ''],
   ])('is not %j', (text, message) => {

@@ -15,6 +15,8 @@ describe('keys of vendors in a text', () => {
     ['Bearer abcDEF0123456789abcdef', 'Bearer …'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fw', 'eyJ…'],
     ['spt_0123456789abcdefABCDEF0123456789abcdefABCDEF01234', 'spt_…'],
+    ['see https://h/v1?a=1&api_key=abcdefgh12&b=2.', 'see https://h/v1?a=1&api_key=…&b=2.'],
+    ['http://user:pa:ss@h:80/x', 'http://user:…@h:80/x'],
     ['/v1/a%20sk-0123456789abcdefABCDEF', '/v1/a%20sk-…'],
   ])('are masked: %s', (text, masked) => expect(maskKeys(text)).toBe(masked))
 
@@ -30,11 +32,13 @@ describe('keys of vendors in a text', () => {
     'Keys start with sk-.',
     'req_01m8p7at4neh62zhnmhn1ns2hk',
     'a bearer of good news',
+    'http://127.0.0.1:26900/v1?api-version=2026-01-01&monkey=abcdefghij',
+    'sent to me@example.com: see https://h/x',
     'Send one as `Authorization: Bearer sp_live_…`.',
   ])('are not seen in %j', (text) => expect(maskKeys(text)).toBe(text))
 
   it('are found in time, whatever the text', () => {
-    for (const part of ['sk-', 'sk-a', 'Bearer ', 'eyJaaaaaaaa.', 'a1', '.']) {
+    for (const part of ['sk-', 'sk-a', 'Bearer ', '://a:', '?key=', 'eyJaaaaaaaa.', 'a1', '.']) {
       const started = performance.now()
       maskKeys(part.repeat(100_000))
       expect(performance.now() - started).toBeLessThan(2000)

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
 import { credentialParameters } from '../../../core/address-credentials.ts'
 import { closestNames } from '../../../core/closest-names.ts'
+import { maskKeys } from '../../../core/mask-keys.ts'
 import { evaluateHost } from '../../../providers/address-guard.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
@@ -132,14 +133,15 @@ export function readBaseUrl(kind: ProviderKind, settings: RevisionSettings, text
   const url = !/\s/.test(given) && URL.canParse(given) ? new URL(given) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw invalid('The base URL is not an http or https address.', 'Write it as https://host/v1.')
-  if (url.username !== '' || url.password !== '')
-    throw invalid('The base URL contains a credential.', 'Remove it and give it with --credential-stdin.')
+  // It is shown to whoever may see the provider.
   const [parameter] = credentialParameters(given)
   if (parameter !== undefined)
     throw invalid(
       `The base URL contains a credential: its parameter ${parameter}.`,
       'Remove the parameter and give the credential with --credential-stdin, which seals it.',
     )
+  if (url.username !== '' || url.password !== '' || maskKeys(given) !== given)
+    throw invalid('The base URL contains a credential.', 'Remove it and give it with --credential-stdin.')
   if (url.hash !== '') throw invalid('The base URL has a fragment (#…).', 'Remove it.')
   const { refused } = evaluateHost(url.hostname, true)
   if (refused !== null) throw invalid(refused, "Give the provider's own address.")
