@@ -49,7 +49,7 @@ function tamper(path: string, statement: string): void {
 
 describe('the audit', () => {
   it('keeps no key that an operator wrote into a header or a URL', async () => {
-    const store = await startTestStore()
+    const { store } = await startWithLines(0)
     const before = { headers: { 'x-a': 'sk-proj-AbCd0123EfGh4567ijKl' } }
     await store.audited(line({ before, after: { url: 'https://h/v1?key=abcdefgh' } })).audit.note()
     const [kept] = await store.audit.list({ limit: 1 })
