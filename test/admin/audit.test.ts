@@ -116,3 +116,12 @@ it('tells of each object in the project that has it, though others have one of t
     ['objects.adopt', 'default'],
   ])
 })
+
+it('keeps no key that an operator wrote into a header', async () => {
+  const { client } = await startTestGateway()
+  const headers = { 'x-auth': 'Bearer sk-proj-AbCd0123EfGh4567ijKl' }
+  const baseUrl = 'https://api.example.com/v1'
+  await client.providers.add({ name: 'p', kind: 'openai', baseUrl, credential: 'sk-1', headers, skipCheck: true })
+  const [added] = await client.audit.list({ limit: 1 })
+  expect(added).toMatchObject({ after: { base_url: baseUrl, headers: { 'x-auth': 'Bearer …' } } })
+})

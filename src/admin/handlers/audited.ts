@@ -1,3 +1,4 @@
+import { maskKeys } from '../../core/mask-keys.ts'
 import type { AdminContext } from './context.ts'
 
 interface AuditedChange {
@@ -17,8 +18,8 @@ export function audited({ store, caller, force }: AdminContext, change: AuditedC
     ...writtenBy(caller),
     force: force === true,
     ...change,
-    before: withoutOwners(change.before),
-    after: withoutOwners(change.after),
+    before: withoutKeys(withoutOwners(change.before)),
+    after: withoutKeys(withoutOwners(change.after)),
   })
 }
 
@@ -31,4 +32,11 @@ function withoutOwners(shown: unknown): unknown {
   if (typeof shown !== 'object' || shown === null) return shown
   const { owned: _, ...rest } = shown as Record<string, unknown>
   return rest
+}
+
+/** An operator may have put a key into a header or an address, and what stands in the log can never be taken out again. */
+function withoutKeys(shown: unknown): unknown {
+  const text = JSON.stringify(shown ?? null)
+  const masked = maskKeys(text)
+  return masked === text ? shown : JSON.parse(masked)
 }

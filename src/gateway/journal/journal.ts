@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib'
 import { errorCode, errorText } from '../../core/caught.ts'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
-import { maskEntry } from '../../core/mask-keys.ts'
 import { reserveFile } from '../../core/reserve.ts'
+import { maskEntry } from './mask-entry.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
 /** Bytes of entries that wait in memory while the journal cannot be written. Beyond that the oldest are dropped, and counted as lost. */

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { newId } from '../../core/ids.ts'
-import { maskKeys } from '../../core/mask-keys.ts'
 import type { Tables } from '../api.ts'
 import { forgetOwned } from '../configuration/ownership.ts'
 import type { AuditRow, Database } from '../schema.ts'
@@ -111,8 +110,8 @@ export async function appendAudit(
     resource_id: line.resource.id,
     resource_name: line.resource.name,
     project_id: projectId ?? (await projectOf(db, line)),
-    before_json: maskedJson(line.before),
-    after_json: maskedJson(line.after),
+    before_json: writeJson(line.before),
+    after_json: writeJson(line.after),
     previous_hash: last?.hash ?? '',
     form: chainForm,
   }
@@ -135,11 +134,6 @@ export async function withAudit<Output>(
   await appendAudit(db, line, project)
   await forgetOwned(db, line)
   return output
-}
-
-/** An operator may have put a key into a header or a URL. Nothing that stands here can be taken out again. */
-function maskedJson(value: unknown): string {
-  return maskKeys(writeJson(value))
 }
 
 function toEvent(row: AuditRow): AuditEvent {

@@ -5,8 +5,8 @@ import { blankRecord } from './blank-record.ts'
 import type { RecordCost } from './record-tables.ts'
 
 /**
- * The record that a `record_json` holds. One that cannot be read says so and spoils no list. Versions before 2026-11-23 wrote gateway
- * keys that a client had put into its texts: they are masked here as they are masked in the journal now.
+ * The record that a `record_json` holds. One that cannot be read says so and spoils no list. Earlier versions wrote keys that
+ * a client had put into its texts: they are masked here as they are masked in the journal now.
  */
 export function readRecord(text: string, id: string): RequestRecord {
   const whole = blankRecord()
