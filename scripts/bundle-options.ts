@@ -20,6 +20,7 @@ import {
   leaveOutUuids,
   makeYogaAtOnce,
   packParser,
+  shortenForeignNames,
   takeEsModules,
 } from './bundle-plugins.ts'
 
@@ -85,6 +86,8 @@ export function buildOptions(outdir: string, forTests: boolean, addonHash: strin
       leaveOutLocales,
       leaveOutInkDevtools,
       makeYogaAtOnce,
+      // After those that change single files of these libraries.
+      shortenForeignNames,
     ],
     metafile: true,
     logLevel: 'warning',

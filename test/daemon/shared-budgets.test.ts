@@ -55,7 +55,7 @@ beforeEach(() => {
     log: { debug: nothing, info: nothing, warn: (_, fields) => warnings.push(fields), error: nothing },
     store: {
       spend: {
-        list: async () => ({ used: [], held: [] }),
+        list: async () => ({ used: [], held: [], open: [] }),
         add: async (amounts) => void stored.push(...amounts),
       },
     },
