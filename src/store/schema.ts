@@ -68,7 +68,7 @@ export interface Schema extends ReplicaTables, SumTables {
   provider_states: { provider_id: string; time: string; state: string; reason: string | null }
   bodies: BodyRow
   /** One row. */
-  removal_clock: { seen_at: number; doubted_at: number | null }
+  removal_clock: { id: number; seen: number; held: number }
   repeated_records: { id: string; count: number; last_time: string }
   /** How far each journal segment is in the store. Written in the transaction that brought its entries in. */
   journal_segments: { name: string; bytes_read: number }

@@ -223,7 +223,7 @@ export class BatchResults {
   }
 
   /** Prices each result by itself, since its length decides the rates. */
-  #price(model: string | null, used: UsedLines, lines: number): UsedLines & { cost: Cost | null } {
+  #price(model: string | null, used: UsedTokens, lines: number): UsedTokens & { cost: Cost | null } {
     const { trace } = this.#call
     if (model === null || trace.provider === null || trace.priced === null) return { ...used, cost: null }
     const found = this.#find(model) ?? this.#unpriced()
@@ -260,7 +260,7 @@ export class BatchResults {
   }
 }
 
-interface UsedLines {
+interface UsedTokens {
   tokens: TokenUsage
   detail: UsageDetail | null
 }
@@ -269,7 +269,7 @@ interface UsedLines {
 const detailOf = (detail: UsageDetail | null, batch: boolean): UsageDetail | null =>
   batch ? usageDetail({ ...detail, batch }) : detail
 
-function add(sums: Sums, name: string | null, lines: number, used: UsedLines & { cost: Cost | null }): void {
+function add(sums: Sums, name: string | null, lines: number, used: UsedTokens & { cost: Cost | null }): void {
   const named = name?.slice(0, modelCharacters) ?? null
   const model = sums.has(named) || sums.size < modelsLimit ? named : null
   const sum = sums.get(model)

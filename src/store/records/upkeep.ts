@@ -73,7 +73,7 @@ export class Upkeep {
 
   /** The clock is doubted: nothing is removed for its age before then. Null: it is believed. */
   get heldUntil(): number | null {
-    return this.#clock.heldUntil
+    return this.#clock.until
   }
 
   /** Resolves when no turn is under way. */
