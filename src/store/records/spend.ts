@@ -8,15 +8,14 @@ import { readJson } from '../sqlite/json-column.ts'
 export function spendTable(db: Database): Tables['spend'] {
   return {
     async list(periods) {
-      const rows = await db.selectFrom('spend').selectAll().where('period', 'in', periods).execute()
+      const used = await db.selectFrom('spend').selectAll().where('period', 'in', periods).execute()
       const batches = await db.selectFrom('batch_holds').select('held_json').execute()
-      const held = batches.flatMap(({ held_json }) => readJson<BatchHeldEntry>(held_json).hold)
       const admitted = await db.selectFrom('open_holds').select('hold_json').execute()
-      const open = admitted.flatMap(({ hold_json }) => readJson<BookedAmount[]>(hold_json))
+      const now = (all: BookedAmount[]) => all.filter(([, period]) => periods.includes(period))
       return {
-        used: rows.map(({ counter, period, amount }) => [counter, period, amount]),
-        held: held.filter(([, period]) => periods.includes(period)),
-        open: open.filter(([, period]) => periods.includes(period)),
+        used: used.map(({ counter, period, amount }) => [counter, period, amount]),
+        held: now(batches.flatMap(({ held_json }) => readJson<BatchHeldEntry>(held_json).hold)),
+        open: now(admitted.flatMap(({ hold_json }) => readJson<BookedAmount[]>(hold_json))),
       }
     },
     async add(amounts) {

@@ -102,33 +102,6 @@ describe('a budget', () => {
     expect(use()).toMatchObject({ used: 30, held: 70 })
   })
 
-  it('counts what still runs since before the clock was ahead and set back, once', () => {
-    const { one, other, moment } = make()
-    const counter = limits[0]!.counter
-    const [long, ended] = [open(one, limits), open(other, limits)]
-    expect(one.holdBudgets(long, need(30), moment)).toBeNull()
-    expect(other.holdBudgets(ended, need(20), moment)).toBeNull()
-    const ahead = { ...moment, now: noon + 2 * day }
-    const late = open(one, limits)
-    expect(one.holdBudgets(late, need(40), ahead)).toBeNull()
-    ended.actual = need(15)
-    other.release(ended)
-    // The store was read before that one ended.
-    const day23 = '2026-11-23'
-    restoreBudgets(one.budgetParts, [[counter, day23, 15]], [], [[counter, day23, 30]])
-    const use = () => other.budgetUse(limits[0]!, moment)
-    expect(use()).toMatchObject({ used: 15, held: 30, holders: 1 })
-    restoreBudgets(one.budgetParts, [[counter, day23, 15]], [], [[counter, day23, 30]])
-    expect(use()).toMatchObject({ used: 15, held: 30, holders: 1 })
-    late.actual = need(40)
-    one.release(late)
-    long.actual = need(25)
-    one.release(long)
-    expect(use()).toMatchObject({ used: 40, held: 0, holders: 0 })
-    restoreBudgets(one.budgetParts, [[counter, day23, 40]], [], [[counter, day23, 30]])
-    expect(use()).toMatchObject({ used: 40, held: 0, holders: 0 })
-  })
-
   it('counts what was spent of the day before, where the gateway started with a clock that was behind', () => {
     const { one, moment } = make()
     const behind = { ...moment, now: noon - 400 * day }
