@@ -174,6 +174,8 @@ export interface Tool {
   grammar?: unknown
   /** For a web search. */
   search?: SearchOptions
+  /** Responses: the client's own search for tools, whose calls and results are items of their own. */
+  findsTools?: true
   /** For a hosted tool: its type, which no other format has. */
   type?: string
 }

@@ -10,6 +10,8 @@ interface CallHead {
   namespace?: string
   /** Whether the client knows it as a custom tool. */
   custom: boolean
+  /** It is the client's own search for tools. */
+  findsTools: boolean
   /** The provider knows the tool as a function, so its text is inside JSON. */
   wrapped: boolean
 }
@@ -44,7 +46,7 @@ export class CallItem {
     if (!this.#head.custom && this.#text.trim() === '') this.#delta('{}')
     if (this.#head.custom) {
       this.#emit('response.custom_tool_call_input.done', { ...this.#place, input: this.#text })
-    } else {
+    } else if (!this.#head.findsTools) {
       this.#emit('response.function_call_arguments.done', { ...this.#place, arguments: this.#text })
     }
     const item = this.#item(this.#isComplete ? 'completed' : 'incomplete')
@@ -55,6 +57,8 @@ export class CallItem {
   #delta(delta: string): void {
     if (delta === '') return
     this.#text += delta
+    // These items come whole.
+    if (this.#head.findsTools) return
     const kind = this.#head.custom ? 'custom_tool_call_input' : 'function_call_arguments'
     this.#emit(`response.${kind}.delta`, { ...this.#place, delta })
   }
@@ -65,7 +69,18 @@ export class CallItem {
   }
 
   #item(status: string): JsonObject {
-    const { id, name, namespace, custom } = this.#head
+    const { id, name, namespace, custom, findsTools } = this.#head
+    if (findsTools) {
+      const written = status === 'completed' ? JSON.parse(this.#text) : {}
+      return {
+        id: this.#place.item_id,
+        status,
+        call_id: id,
+        type: 'tool_search_call',
+        execution: 'client',
+        arguments: written,
+      }
+    }
     const call = { id: this.#place.item_id, status, call_id: id, name, ...(namespace !== undefined && { namespace }) }
     return custom
       ? { ...call, type: 'custom_tool_call', input: this.#text }

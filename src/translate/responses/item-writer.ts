@@ -3,7 +3,7 @@ import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Citation, Opaque, TokenLogprob } from '../conversation.ts'
 import { customToolNames } from '../custom-tools.ts'
-import { clientToolName } from '../ids.ts'
+import { clientToolName, findTool } from '../ids.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { CallItem } from './call-item.ts'
 import { type EmitEvent, type ItemPlace, MessageItem, noLogprobs } from './message-item.ts'
@@ -104,8 +104,15 @@ export class ItemWriter {
     const name = clientToolName(this.#context.conversation, written)
     const custom = isCustom || this.#customTools.has(name)
     const known = clientName(this.#context.conversation, name)
-    const head = { id: id ?? this.#ids.call(this.#output.length), ...known, custom, wrapped: custom && !isCustom }
-    this.#open = new CallItem(this.#place(custom ? 'ctc' : 'fc'), head, this.#emit)
+    const findsTools = findTool(this.#context.conversation, name)?.findsTools === true
+    const head = {
+      id: id ?? this.#ids.call(this.#output.length),
+      ...known,
+      custom,
+      findsTools,
+      wrapped: custom && !isCustom,
+    }
+    this.#open = new CallItem(this.#place(findsTools ? 'tsc' : custom ? 'ctc' : 'fc'), head, this.#emit)
   }
 
   #endPart(): void {
@@ -156,7 +163,7 @@ export class ItemWriter {
     }
   }
 
-  #place(prefix: 'msg' | 'rs' | 'fc' | 'ctc'): ItemPlace {
+  #place(prefix: 'msg' | 'rs' | 'fc' | 'ctc' | 'tsc'): ItemPlace {
     const output_index = this.#output.length
     return { item_id: this.#ids.item(prefix, output_index), output_index }
   }

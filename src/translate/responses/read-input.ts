@@ -2,11 +2,13 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import { ownValue } from '../../core/own-value.ts'
 import { linkCarriers, unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
-import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart } from '../conversation.ts'
+import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart, TextPart } from '../conversation.ts'
+import { checkType } from '../member-types.ts'
 import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { nameWithin } from './namespaces.ts'
 import { readContent, readOutputParts, type SkipObject } from './read-content.ts'
+import { describeFound, runsAtClient, toolSearch } from './read-tools.ts'
 
 const roles: Readonly<Record<string, ConversationTurn['role']>> = {
   user: 'user',
@@ -76,6 +78,11 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'tool', parts: [readResult(item, type === 'custom_tool_call_output', path, skip)] }
+    case 'tool_search_call':
+    case 'tool_search_output':
+      if (runsAtClient(item)) return readToolSearch(item, type, path)
+      skip(item, `input:${type}`, `${path}.type`)
+      return null
     case 'reasoning':
       return { role: 'assistant', parts: [readReasoningItem(item, path, context)] }
     case 'additional_tools':
@@ -92,6 +99,8 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
 }
 
 function readCall(item: JsonObject, custom: boolean, path: string): ReadItem {
+  // A search for tools has an object here.
+  checkType(item.arguments, 't', () => `${path}.arguments`)
   const name = requireText(item, 'name', path)
   const namespace = asText(item.namespace)
   const call: CallPart = {
@@ -103,6 +112,19 @@ function readCall(item: JsonObject, custom: boolean, path: string): ReadItem {
     custom,
   }
   return { role: 'assistant', parts: [call] }
+}
+
+function readToolSearch(item: JsonObject, type: string, path: string): ReadItem {
+  const id = requireText(item, 'call_id', path)
+  if (type === 'tool_search_call') {
+    const text = JSON.stringify(item.arguments ?? {})
+    return { role: 'assistant', parts: [{ kind: 'call', path, id, name: toolSearch, arguments: text, custom: false }] }
+  }
+  const found: TextPart = { kind: 'text', path: `${path}.tools`, text: describeFound(item.tools) }
+  return {
+    role: 'tool',
+    parts: [{ kind: 'result', path, callId: id, name: toolSearch, parts: [found], failed: false }],
+  }
 }
 
 function requireText(item: JsonObject, member: string, path: string): string {
@@ -138,6 +160,8 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
   return { kind: 'reasoning', path, text, opaque }
 }
 
+const calls = new Set(['function_call', 'custom_tool_call', 'tool_search_call'])
+
 /** The paths of the phases of comments on the way that a call follows in the same turn: their place says so, too. */
 export function commentsBeforeCalls(input: unknown): ReadonlySet<string> {
   const items = asArray(input)
@@ -146,7 +170,7 @@ export function commentsBeforeCalls(input: unknown): ReadonlySet<string> {
   for (let at = items.length - 1; at >= 0; at--) {
     const item = asObject(items[at])
     if (isBeforeCall && item?.phase === 'commentary') paths.add(`input[${at}].phase`)
-    if (!isComment(items[at])) isBeforeCall = item?.type === 'function_call' || item?.type === 'custom_tool_call'
+    if (!isComment(items[at])) isBeforeCall = calls.has(asString(item?.type))
   }
   return paths
 }

@@ -8,6 +8,20 @@ import type { SkipObject } from './read-content.ts'
 
 const searches = new Set(['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11'])
 
+/** The name of a client's search for tools, which has none of its own. */
+export const toolSearch = 'tool_search'
+
+/** Whether an item of a search for tools is the client's: OpenAI's own have no `call_id`. */
+export function runsAtClient({ execution, call_id }: JsonObject): boolean {
+  return execution !== 'server' && asText(call_id) !== null
+}
+
+/** What the model reads of a client's search for tools: all that it found are declared. */
+export function describeFound(tools: unknown): string {
+  const names = readToolList(tools, '', null, () => {}).map(({ name }) => `Loaded tool: ${name}`)
+  return names.length === 0 ? 'No tools found.' : names.join('\n')
+}
+
 /**
  * Tools that are added during the conversation, as Codex does, are available from its beginning elsewhere. Of two with one name the later
  * one counts.
@@ -17,7 +31,8 @@ export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
   const lists = [readToolList(body.tools, 'tools', maxUses, skip)]
   for (const [index, value] of asArray(body.input).entries()) {
     const item = asObject(value)
-    if (item?.type === 'additional_tools') lists.push(readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
+    if (item?.type === 'additional_tools' || (item?.type === 'tool_search_output' && runsAtClient(item)))
+      lists.push(readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
   }
   const tools = lists.flat()
   const last = new Map(tools.map(({ name }, index) => [name, index]))
@@ -37,6 +52,10 @@ function readToolList(list: unknown, base: string, maxUses: number | null, skip:
     }
     if (type === 'custom') {
       return [{ ...named, kind: 'custom', schema: null, strict: null, grammar: tool.format }]
+    }
+    if (type === toolSearch && tool.execution === 'client') {
+      const schema = tool.parameters ?? null
+      return [{ ...named, kind: 'function', name: toolSearch, schema, strict: null, findsTools: true }]
     }
     if (searches.has(type)) {
       const search = readSearch(tool, maxUses)

@@ -32,6 +32,10 @@ export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null 
   const described = { name, ...(tool.description !== null && { description: tool.description }) }
   switch (tool.kind) {
     case 'function':
+      if (tool.findsTools === true && ledger === null) {
+        const { description, schema: parameters } = tool
+        return { type: tool.name, execution: 'client', description, parameters }
+      }
       return {
         type: 'function',
         ...described,

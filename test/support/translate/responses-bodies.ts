@@ -87,6 +87,11 @@ export const responsesBodies: readonly JsonObject[] = [
     model: 'm',
     input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'f' }] }, user],
   },
+  {
+    ...plain,
+    input: [user, { type: 'tool_search_call', call_id: 'a', execution: 'client', arguments: { q: 'x' } }],
+    tools: [{ type: 'tool_search', execution: 'client', description: 'd', parameters: { type: 'object' } }],
+  },
   { ...plain, top_p: 0.5, user: 'u', reasoning: { effort: 'low', generate_summary: 'auto' } },
   {
     ...plain,

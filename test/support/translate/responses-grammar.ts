@@ -94,7 +94,7 @@ class ResponsesCheck {
     this.#expect(output_index === this.#done.length, `the item ${String(output_index)} begins out of order`)
     this.#expect(item?.type === 'reasoning' || item?.status === 'in_progress', 'an item begins without its status')
     const [id, type] = [asText(item?.id) ?? '', asText(item?.type) ?? '']
-    this.#expect(/^(?:msg|rs|fc|ctc)_\w+$/.test(id), `an item has the id ${id}`)
+    this.#expect(/^(?:msg|rs|fc|ctc|tsc)_\w+$/.test(id), `an item has the id ${id}`)
     this.#item = { id, type, open: null, parts: [], text: '', isTextDone: false }
   }
 
@@ -163,6 +163,9 @@ class ResponsesCheck {
       this.#expect(asText(item.call_id) !== null && asText(item.name) !== null, 'a call without id or name')
       const isReadable = open.type === 'custom_tool_call' || isReadableObject(open.text)
       this.#expect(isReadable === (item.status === 'completed'), 'the status of a call is wrong')
+    } else if (open?.type === 'tool_search_call') {
+      const isWhole = asText(item.call_id) !== null && asObject(item.arguments) !== null && item.execution === 'client'
+      this.#expect(isWhole, 'a search for tools is not whole')
     } else {
       const parts = JSON.stringify(item.content ?? item.summary)
       this.#expect(parts === JSON.stringify(open?.parts), 'an item ends with other parts')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { asArray, asObject } from '../../../src/core/json-value.ts'
 import { request } from '../../support/translate/asked.ts'
+import { callChunk, chatChunk } from '../../support/translate/chunks.ts'
 import { ask, asked, outputOf, patchCall, patchTool, stream, user } from '../../support/translate/responses-client.ts'
 import { translateReply, translateRequest, writeContext } from '../../support/translate/stage.ts'
 
@@ -107,6 +108,67 @@ describe('custom tools', () => {
     )
     expect(asArray(sent?.tools)).toHaveLength(1)
     expect(losses).toContain('input[0].tools')
+  })
+})
+
+describe("a client's own search for tools, as Codex has it", () => {
+  const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
+  const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters }
+  const found = { type: 'function', name: 'make', description: 'd', parameters, strict: false, defer_loading: true }
+  const history = [
+    user,
+    { type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: { query: 'calendar' } },
+    {
+      type: 'tool_search_output',
+      call_id: 'call_1',
+      execution: 'client',
+      status: 'completed',
+      tools: [{ type: 'namespace', name: 'mcp__calendar', description: 'c', tools: [found] }],
+    },
+  ]
+
+  it('is a function, and what it has found are tools', () => {
+    const { sent, losses } = request(
+      'responses',
+      'chat',
+      { ...ask, input: history, tools: [search] },
+      { model: 'qwen', compatible: true },
+    )
+    expect(sent?.tools).toMatchObject([
+      { function: { name: 'tool_search', description: 'Finds tools.', parameters } },
+      { function: { name: 'mcp__calendar__make', parameters } },
+    ])
+    const call = { id: 'call_1', function: { name: 'tool_search', arguments: '{"query":"calendar"}' } }
+    expect(asArray(sent?.messages).slice(1)).toMatchObject([
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'Loaded tool: mcp__calendar__make' },
+    ])
+    expect(losses).toEqual(['input[2].tools'])
+  })
+
+  it('is called as one, whole and streamed, and repeated as one', () => {
+    const context = asked({ tools: [search] })
+    const call = {
+      type: 'tool_search_call',
+      call_id: 'call_1',
+      execution: 'client',
+      status: 'completed',
+      arguments: { query: 'x' },
+    }
+    const begun = callChunk(0, '{"que', { id: 'call_1', name: 'tool_search' })
+    const written = stream([begun, callChunk(0, 'ry":"x"}'), chatChunk({}, 'tool_calls')], context)
+    expect(outputOf(written)).toMatchObject([call])
+    expect(written).not.toContain('function_call')
+    const message = { tool_calls: [{ id: 'call_1', function: { name: 'tool_search', arguments: '{"query":"x"}' } }] }
+    const choices = [{ index: 0, finish_reason: 'tool_calls', message }]
+    const whole = translateReply('responses', 'chat', JSON.stringify({ choices }), context)
+    expect(JSON.parse(String(whole))).toMatchObject({ output: [call], tools: [search] })
+  })
+
+  it('is refused where OpenAI runs it, with what would work', () => {
+    const body = { ...ask, tools: [{ type: 'tool_search' }] }
+    const { refused } = translateRequest('responses', 'chat', JSON.stringify(body), { model: 'qwen', compatible: true })
+    expect(refused?.message).toContain('execution: client')
   })
 })
 
