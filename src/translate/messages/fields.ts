@@ -118,7 +118,7 @@ export const messagesFields = {
     content: mapped,
     ...below('content', {
       ...block,
-      tool_name: { otherwise: 'mapped', why: 'as `Loaded tool: ` and its name' },
+      tool_name: { ...typed('t'), why: 'as `Loaded tool: ` and its name' },
       tabs: hosted,
       state_changes: hosted,
       content: mapped,
