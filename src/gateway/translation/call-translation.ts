@@ -28,7 +28,7 @@ import { attachReasoning, bareCalls } from './recall.ts'
 import { refusedAt } from './refused-reasoning.ts'
 import { attachToTexts, TextTurns } from './text-turns.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
-import { ownerOf, vaultOf } from './vault.ts'
+import { ownerOf, signsReasoning, vaultOf } from './vault.ts'
 import { lostHeaders } from './vendor-headers.ts'
 
 /** A request for providers of other formats: parsed once, and written for each provider that is asked. */
@@ -92,10 +92,10 @@ export class CallTranslation {
   #recall(to: FormatName, target: AskedTarget): Recalled | Promise<Recalled> {
     const { conversation, pieces } = this
     const none = { conversation, pieces, state: null }
-    if (this.#carries || to === 'chat') return none
+    if (this.#carries || !signsReasoning(to, target.candidate.upstreamModel)) return none
     const calls = bareCalls(conversation).slice(-mostCalls)
     const isNeeded = reasons(conversation, target.candidate.upstreamModel)
-    const texts = isNeeded ? (this.#texts?.nameTurns(conversation) ?? []) : []
+    const texts = isNeeded && to !== 'chat' ? (this.#texts?.nameTurns(conversation) ?? []) : []
     return calls.length + texts.length === 0 ? none : this.#recallKept(to, target, { calls, texts, isNeeded })
   }
 
@@ -127,7 +127,8 @@ export class CallTranslation {
         return turn === null ? [] : [[index, turn] as const]
       }),
     )
-    const isMissing = isNeeded && kept.size < calls.length
+    // Most servers with chat sign nothing, so that nothing is missing.
+    const isMissing = isNeeded && to !== 'chat' && kept.size < calls.length
     const state = isMissing ? 'missing' : found.size + foundTexts.size > 0 ? 'attached' : null
     return { ...attachToTexts(attachReasoning(conversation, found), foundTexts, pieces), state }
   }

@@ -25,7 +25,7 @@ import { answerError, translateCount, translateWhole } from './translated-answer
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
 import { usageSoFar } from './usage-so-far.ts'
-import { ownerOf, vaultOf } from './vault.ts'
+import { ownerOf, signsReasoning, vaultOf } from './vault.ts'
 
 /** The destination of a translated request. */
 export interface AskedTarget {
@@ -161,7 +161,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
 
   openRecorder({ call, provider, credentialIndex, candidate }: Leg): TurnRecorder | null {
     const { carries, texts } = this.#parts
-    if (carries || this.to === 'chat') return null
+    if (carries || !signsReasoning(this.to, candidate.upstreamModel)) return null
     const owner = ownerOf(this.to, {
       providerId: provider.row.id,
       credentialId: credentialIdOf({ provider, credentialIndex }),

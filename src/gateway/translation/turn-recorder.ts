@@ -8,6 +8,12 @@ interface Thought {
   first: boolean
 }
 
+interface RecordedCall {
+  id: string
+  own: Opaque | null
+  before: readonly Thought[]
+}
+
 /** Keeps the reasoning of a turn: by the id of each call, or by its text if it makes no calls. */
 interface Kept {
   call(id: string, turn: TurnReasoning): void
@@ -26,13 +32,15 @@ export class TurnRecorder {
   #textOpaque: { part: number; opaque: Opaque } | null = null
   #hasCalls = false
   /** By part. */
-  readonly #calls = new Map<number, { id: string; own: Opaque | null; before: readonly Thought[] }>()
+  readonly #calls = new Map<number, RecordedCall>()
+  /** Those that are not kept yet, or not with their signature. */
+  readonly #changed = new Set<RecordedCall>()
 
   constructor(kept: Kept) {
     this.#kept = kept
   }
 
-  /** `events`: those that arrived together. A call's own signature comes with it. */
+  /** `events`: those that arrived together. A call's own signature comes with it, or (OpenRouter) at the end of the answer. */
   events(events: readonly ReplyEvent[]): void {
     for (const event of events) {
       if (event.kind === 'reasoning') this.#thought(event.part).text += event.text
@@ -40,8 +48,8 @@ export class TurnRecorder {
       else if (event.kind === 'text') this.#addText(event.part, event.text)
       else if (event.kind === 'call' && event.id !== null) this.#call(event.part, event.id)
     }
-    for (const { id, own, before } of this.#calls.values()) this.#kept.call(id, { before: signed(before), own })
-    this.#calls.clear()
+    for (const { id, own, before } of this.#changed) this.#kept.call(id, { before: signed(before), own })
+    this.#changed.clear()
     if (events.some(({ kind }) => kind === 'stop')) this.#end()
   }
 
@@ -84,15 +92,19 @@ export class TurnRecorder {
 
   #sign(part: number, opaque: Opaque): void {
     const call = this.#calls.get(part)
-    if (call !== undefined) call.own = opaque
-    else if (this.#textParts.has(part)) this.#textOpaque = { part, opaque }
+    if (call !== undefined) {
+      call.own = opaque
+      this.#changed.add(call)
+    } else if (this.#textParts.has(part)) this.#textOpaque = { part, opaque }
     // A text's signature is useless without the text's own part.
     else if (opaque.form !== 'thought' || this.#thoughts.has(part)) this.#thought(part).opaque = opaque
   }
 
   #call(part: number, id: string): void {
     this.#hasCalls = true
-    this.#calls.set(part, { id, own: null, before: [...this.#thoughts.values()] })
+    const call = { id, own: null, before: [...this.#thoughts.values()] }
+    this.#calls.set(part, call)
+    this.#changed.add(call)
     this.#thoughts = new Map()
   }
 }

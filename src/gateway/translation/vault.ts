@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FormatName } from '../../core/format.ts'
 import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
 import type { Opaque } from '../../translate/conversation.ts'
+import { modelFacts } from '../../translate/model-facts.ts'
 import { familyOf } from '../../translate/own-reasoning.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Call } from '../request/call.ts'
@@ -128,6 +129,12 @@ export function vaultOf(gateway: Gateway): ReasoningVault {
   const vault = new ReasoningVault(gateway)
   vaults.set(gateway, vault)
   return vault
+}
+
+/** Whether a provider may sign reasoning that it wants back. With chat, servers of Google's models and OpenRouter do, for calls. */
+export function signsReasoning(to: FormatName, model: string): boolean {
+  const { family } = modelFacts(model)
+  return to !== 'chat' || family === 'gemini' || family === 'anthropic'
 }
 
 export function ownerOf(format: FormatName, owner: Omit<ReasoningOwner, 'family'>): ReasoningOwner {

@@ -60,6 +60,15 @@ describe('what a model thinks before its calls', () => {
     })
   })
 
+  it('is kept once more where the signature comes at the end of the answer', () => {
+    const own: Opaque = { family: 'openrouter', form: 'details', value: '[]' }
+    const kept = recorded([call(0, 'a')], [call(1, 'b')], [{ kind: 'opaque', part: 1, opaque: own }])
+    expect([...kept.values()]).toEqual([
+      { before: [], own: null },
+      { before: [], own },
+    ])
+  })
+
   it('is the same of a whole answer', () => {
     const kept = new Map<string, TurnReasoning>()
     recorderInto(kept).whole({
