@@ -97,8 +97,8 @@ export class ClusterTroubles {
   /** From time to time, and when this gateway has become a member: what shows by nothing else that happens. */
   look(now = performance.now()): void {
     const { trouble } = this.#parts.node()
-    const isOverdue = this.#isMember && trouble === notYet && now - this.#begun >= quietMs
-    if (isOverdue && this.#postgres === null) this.notePostgres(notYet)
+    const isSlow = this.#isMember && trouble === notYet && now - this.#begun >= quietMs
+    if (isSlow && this.#postgres === null) this.notePostgres(notYet)
     // Whoever is alone brings nothing to PostgreSQL, and its thread says nothing of it.
     const silence = this.#isMember ? (this.#records?.findSilence() ?? null) : null
     if (silence !== null) this.#report('outbox', silence)

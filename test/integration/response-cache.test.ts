@@ -228,11 +228,11 @@ it('counts in limits, and not in budgets', async () => {
   const before = await used()
   const usdEach = before.usd / given.length
   expect(usdEach).toBeGreaterThan(0)
-  const late: RawAnswer[] = []
-  for (let count = 0; count < 3; count++) await hit({ key, more }, late)
+  const missed: RawAnswer[] = []
+  for (let count = 0; count < 3; count++) await hit({ key, more }, missed)
   const { requests, usd } = await used()
-  expect(requests).toBe(before.requests + 3 + late.length)
-  expect(usd).toBeCloseTo(before.usd + usdEach * late.length, 9)
+  expect(requests).toBe(before.requests + 3 + missed.length)
+  expect(usd).toBeCloseTo(before.usd + usdEach * missed.length, 9)
 })
 
 it('is shown in /metrics, and is nowhere in clear', async () => {
