@@ -161,7 +161,7 @@ describe('apply', () => {
   it('names the nodes of a cluster that go on by what was before', async () => {
     const nodes = { reached: ['gw-a'], missing: [{ name: 'gw-b', last_heard_at: null }] }
     const { io } = await runLine(['apply', '-f', file, '--yes'], { gateway: gatewayOf(planOf(change), { nodes }) })
-    expect(io.err()).toContain('Not reached: gw-b (last heard of never). Each goes by the configuration of before')
+    expect(io.err()).toContain('Not reached: gw-b (last heard of never). Each goes by the earlier configuration')
   })
 
   it('shows new keys once, alone on standard output', async () => {

@@ -12,7 +12,7 @@ const meanwhile: Partial<Record<string, string>> = {
   'operators.remove': 'admits the operator',
   'operators.reset': 'admits the operator as before',
   'operators.edit': 'admits the operator with the roles of before',
-  apply: 'goes by the configuration of before',
+  apply: 'goes by the earlier configuration',
   '/auth/account/password': 'admits the old password and the sessions that it ended',
   '/auth/account/totp/confirm': 'admits the password without the code',
   '/auth/account/passkeys/remove': 'admits the passkey',
