@@ -29,6 +29,15 @@ async function ask(path: string, options: RequestInit & { headers?: Record<strin
 
 const asked = ({ method, path }: RequestRecord) => ({ method, path })
 
+it("a record shows no vendor's key, wherever its client put it", async () => {
+  const key = 'sk-proj-AbCd0123EfGh4567ijKlMnOp'
+  const body = JSON.stringify({ model: key, user: key, messages: [] })
+  const headers = { 'user-agent': `app ${key}`, 'x-sp-tag': `t=${key}` }
+  const record = await ask(`/v1/chat/completions?key2=${key}`, { body, headers })
+  expect(JSON.stringify(record)).not.toContain('AbCd0123')
+  expect(record).toMatchObject({ model: 'sk-…', client: { user_agent: 'app sk-…' }, tags: { t: 'sk-…' } })
+})
+
 describe('method and path of a record', () => {
   it('are those of the request, without the query', async () => {
     const body = JSON.stringify({ model: 'openai-model', messages: [] })
