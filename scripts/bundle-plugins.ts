@@ -92,9 +92,12 @@ export const leaveOutUndiciLog: Plugin = {
 export const shortenForeignNames: Plugin = {
   name: 'shorten-foreign-names',
   setup(build) {
-    build.onLoad({ filter: /node_modules\/(undici\/lib\/(core|dispatcher|api|util)|ws)\/.*\.js$/ }, async ({ path }) => ({
-      contents: (await transform(await readFile(path, 'utf8'), { minifyIdentifiers: true })).code,
-    }))
+    build.onLoad(
+      { filter: /node_modules\/(undici\/lib\/(core|dispatcher|api|util)|ws)\/.*\.js$/ },
+      async ({ path }) => ({
+        contents: (await transform(await readFile(path, 'utf8'), { minifyIdentifiers: true })).code,
+      }),
+    )
   },
 }
 

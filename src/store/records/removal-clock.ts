@@ -22,8 +22,10 @@ export class RemovalClock {
   }
 
   async believes(now: number): Promise<boolean> {
-    const known = (this.#row ??= await this.#read())
-    const row = (this.#row = { seen: now, held: now - (known?.seen ?? now) > dayMs ? now + dayMs : (known?.held ?? 0) })
+    const known = this.#row ?? (await this.#read())
+    const hasJumped = now - (known?.seen ?? now) > dayMs
+    const row = { seen: now, held: hasJumped ? now + dayMs : (known?.held ?? 0) }
+    this.#row = row
     if (row.held !== known?.held || Math.abs(now - this.#written) > writeEveryMs) {
       this.#written = now
       await this.#connection.write((db) =>
