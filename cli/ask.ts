@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
-import { readBounded, tooLong } from '../src/core/bounded-text.ts'
 import { errorCode } from '../src/core/caught.ts'
+import { readBounded, tooLong } from '../src/core/text/bounded-text.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander'
-import { closestName } from '../src/core/closest-names.ts'
+import { closestName } from '../src/core/text/closest-names.ts'
 import { parseDuration, parseSize } from '../src/core/units.ts'
 import { usageFault } from './fault.ts'
 import type { Field } from './operation.ts'

@@ -47,7 +47,7 @@ function readTimeout(given: unknown): number {
 
 async function render(health: ProbeResult, output: 'table' | 'json' | 'yaml' | 'csv'): Promise<string> {
   if (output !== 'table') return (await import('./operation-bundle.ts')).renderDocument(output, undefined, health)
-  const { escapeControls } = await import('../src/core/escape-controls.ts')
+  const { escapeControls } = await import('../src/core/text/escape-controls.ts')
   return health.reasons.length === 0
     ? `${health.state}\n`
     : `${health.state}: ${escapeControls(health.reasons.join('; '))}\n`

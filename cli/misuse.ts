@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander'
-import { closestName } from '../src/core/closest-names.ts'
+import { closestName } from '../src/core/text/closest-names.ts'
 import { type CommandFault, usageFault } from './fault.ts'
 import type { Misused } from './help.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { escapeControls } from '../src/core/escape-controls.ts'
+import { escapeControls } from '../src/core/text/escape-controls.ts'
 import { createCommand, nameCommand, OnlyNamed } from './bare-command.ts'
 import { commandWords } from './command-words.ts'
 import { completeWord } from './completion/complete-word.ts'

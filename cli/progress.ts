@@ -1,4 +1,4 @@
-import { formatBytes } from '../src/core/format-bytes.ts'
+import { formatBytes } from '../src/core/text/format-bytes.ts'
 import type { Output } from './io.ts'
 
 /** A bar on a terminal; nothing elsewhere, so that logs and scripts see the result alone. */

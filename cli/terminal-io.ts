@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty'
-import { readBounded, tooLong } from '../src/core/bounded-text.ts'
 import { errorCode } from '../src/core/caught.ts'
+import { readBounded, tooLong } from '../src/core/text/bounded-text.ts'
 import { Interrupted, OutputClosed, usageFault } from './fault.ts'
 import type { EnvironmentVariables, Io, Output, Prompter } from './io.ts'
 

@@ -26,7 +26,7 @@ import {
 
 const root = join(import.meta.dirname, '..')
 
-/** Name of the bundled file → source. `src/daemon/threads.ts` expects these names in its own directory. */
+/** Name of the bundled file → source. `src/daemon/threads/threads.ts` expects these names in its own directory. */
 export const threads = {
   'store-thread': join(root, 'src/store/thread.ts'),
   'backup-thread': join(root, 'src/store/backup/backup-thread.ts'),

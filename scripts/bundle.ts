@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..')
 /** better-sqlite3's binary under the name that `src/daemon/native-binding.ts` reads. */
 export const addonName = 'better-sqlite3.node'
 
-/** The name that `src/daemon/licenses-command.ts` reads. */
+/** The name that `src/daemon/commands/licenses-command.ts` reads. */
 export const licensesName = 'licenses.json'
 
 export interface BundleOptions {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Metafile } from 'esbuild'
-import type { Notice } from '../src/daemon/licenses-command.ts'
+import type { Notice } from '../src/daemon/commands/licenses-command.ts'
 
 const root = join(import.meta.dirname, '..')
 const noticeFile = /^(licen[cs]e|copying|notice|copyrightnotice)(\.\w+)?$/i

@@ -1,6 +1,6 @@
 import type { Field, Operation } from '../cli/operation.ts'
 import { valueAt } from '../src/admin/contract/show-value.ts'
-import { closestName } from '../src/core/closest-names.ts'
+import { closestName } from '../src/core/text/closest-names.ts'
 import { aboutList, inputForRow, isAboutRow, nameOfRow } from './areas.ts'
 import type { Host } from './host.ts'
 import { describeScope, everything, isInScope, parseScope, scopeInput, type ViewScope } from './scope.ts'

@@ -1,5 +1,5 @@
 import { type Document, isCollection, parseDocument } from 'yaml'
-import { isObject } from '../../src/core/is-object.ts'
+import { isObject } from '../../src/core/json/is-object.ts'
 import { CommandFault } from '../fault.ts'
 
 /** Turns what stands in a file (null: no file) into what is to stand there; what it does not set stays as it is. */

@@ -1,5 +1,5 @@
-import { closestName } from '../../src/core/closest-names.ts'
 import type { LaneName } from '../../src/core/lane.ts'
+import { closestName } from '../../src/core/text/closest-names.ts'
 import { CommandFault, exitStatus, usageFault } from '../fault.ts'
 import type { GatewayClient } from '../operation.ts'
 import type { Client, UsableModel } from './clients.ts'

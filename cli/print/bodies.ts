@@ -3,7 +3,7 @@ import { bodiesShape, type bodyShape } from '../../src/admin/contract/requests/b
 import { whyNoBodies } from '../../src/admin/contract/requests/why-no-bodies.ts'
 import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import { missingBodies } from '../../src/core/capture.ts'
-import { indentJson } from '../../src/core/indent-json.ts'
+import { indentJson } from '../../src/core/json/indent-json.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { View } from './view.ts'
 

@@ -1,6 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { guessFormat, valueAt } from '../../src/admin/contract/show-value.ts'
-import { closestName } from '../../src/core/closest-names.ts'
+import { closestName } from '../../src/core/text/closest-names.ts'
 import { usageFault } from '../fault.ts'
 import type { OutputForm } from '../global-options.ts'
 

@@ -1,6 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
-import { csvLine } from '../../src/core/csv.ts'
+import { csvLine } from '../../src/core/text/csv.ts'
 import type { OutputForm } from '../global-options.ts'
 import { deriveColumns } from './record.ts'
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import zlib from 'node:zlib'
 import { parse, type ScalarTag, type Tags } from 'yaml'
-import { asArray, asObject, asString, type JsonObject, parseObject } from '../../src/core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject, parseObject } from '../../src/core/json/json-value.ts'
 
 /** One call that a client made to a real provider, as a test archive keeps it. */
 export interface Exchange {

@@ -1,5 +1,5 @@
 import { type FormatName, formatNames } from '../../src/core/format.ts'
-import { asObject, parseObject } from '../../src/core/json-value.ts'
+import { asObject, parseObject } from '../../src/core/json/json-value.ts'
 import { checkStream } from '../../test/support/translate/grammar.ts'
 import { readGenerateWithSdk, readResponsesWithSdk } from '../../test/support/translate/openai-google-sdk.ts'
 import { readChatWithSdk, readMessagesWithSdk } from '../../test/support/translate/sdk.ts'

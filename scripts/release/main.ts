@@ -6,7 +6,7 @@ import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import packageDescription from '../../package.json' with { type: 'json' }
-import type { Notice } from '../../src/daemon/licenses-command.ts'
+import type { Notice } from '../../src/daemon/commands/licenses-command.ts'
 import { bundle, hostPlatform, licensesName } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
 import { readFlags } from '../read-flags.ts'

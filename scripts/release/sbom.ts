@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import lock from '../../package-lock.json' with { type: 'json' }
-import type { Notice } from '../../src/daemon/licenses-command.ts'
+import type { Notice } from '../../src/daemon/commands/licenses-command.ts'
 import type { DebianPackage } from './debian-files.ts'
 
 export interface SbomOptions {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 
 const mebibyte = 1024 * 1024
 /** An operation's input never comes near it; what does is a mistake or an attack. */

@@ -1,4 +1,4 @@
-import { closestName } from '../core/closest-names.ts'
+import { closestName } from '../core/text/closest-names.ts'
 import type { ProcessEnvironment } from './data-directory.ts'
 import { settingNames } from './schema.ts'
 import type { SettingProblem } from './settings-refused.ts'

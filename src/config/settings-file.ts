@@ -14,7 +14,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { errorCode } from '../core/caught.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { findDeepNesting } from './nesting.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 

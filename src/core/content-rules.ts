@@ -1,4 +1,4 @@
-import { isObject } from './is-object.ts'
+import { isObject } from './json/is-object.ts'
 
 /** Content rules of policies: what is looked for in prompts and answers, and what is done where it is found. */
 

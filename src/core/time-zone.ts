@@ -1,4 +1,4 @@
-import { closestName } from './closest-names.ts'
+import { closestName } from './text/closest-names.ts'
 
 /** As the system writes it; null: there is no such time zone. */
 export function findTimeZone(name: string): string | null {

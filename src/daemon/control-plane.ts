@@ -12,31 +12,31 @@ import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
-import { Backups } from './backup.ts'
-import { Budgets } from './budgets.ts'
-import { DegradedParts } from './degraded-parts.ts'
+import { Backups } from './backup/backup.ts'
+import type { ScheduledBackups } from './backup/scheduled-backups.ts'
+import { Budgets } from './budgets/budgets.ts'
+import { limitUsage } from './budgets/limit-usage.ts'
+import { inspections } from './calls/inspections.ts'
+import { LazyTransport } from './calls/lazy-transport.ts'
+import type { OwnAddress } from './calls/try-route.ts'
 import { departureOf } from './departure.ts'
 import { type Foundation, keepsOf, retentionOf } from './foundation.ts'
-import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './gateway-settings.ts'
-import { ingestSoon } from './ingest-soon.ts'
-import { inspections } from './inspections.ts'
-import { LazyTransport } from './lazy-transport.ts'
-import { limitUsage } from './limit-usage.ts'
+import { DegradedParts } from './health/degraded-parts.ts'
+import { attachShared, countWorkers, createSharedMemory, sharedCounts } from './health/memory.ts'
+import { ReadinessKeeper } from './health/readiness.ts'
+import { StateHistory, type StateHistoryOptions } from './health/state-history.ts'
+import { StoreWatch } from './health/store-watch.ts'
 import type { Log } from './log.ts'
-import { attachShared, countWorkers, createSharedMemory, sharedCounts } from './memory.ts'
-import { Publisher } from './publisher.ts'
-import { ReadinessKeeper } from './readiness.ts'
-import { TrafficWindow } from './recent-traffic.ts'
-import { followRecords } from './record-feed.ts'
-import { RequestLog } from './request-log.ts'
+import { ingestSoon } from './records/ingest-soon.ts'
+import { TrafficWindow } from './records/recent-traffic.ts'
+import { followRecords } from './records/record-feed.ts'
+import { RequestLog } from './records/request-log.ts'
 import { routingView } from './routing-view.ts'
-import type { ScheduledBackups } from './scheduled-backups.ts'
-import { StateHistory, type StateHistoryOptions } from './state-history.ts'
-import { StoreWatch } from './store-watch.ts'
 import { LazyTraces } from './telemetry/lazy-traces.ts'
-import type { OwnAddress } from './try-route.ts'
-import { TurnLog } from './turn-log.ts'
-import { WorkerPool } from './worker-pool.ts'
+import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './threads/gateway-settings.ts'
+import { Publisher } from './threads/publisher.ts'
+import { TurnLog } from './threads/turn-log.ts'
+import { WorkerPool } from './threads/worker-pool.ts'
 
 export interface ControlPlaneOptions {
   settings: Settings
@@ -215,7 +215,7 @@ export class ControlPlane {
   async #scheduleBackups(): Promise<void> {
     const { backup } = this.#settings
     if (backup === null && this.#scheduled === null) return
-    this.#scheduled ??= import('./scheduled-backups.ts').then(
+    this.#scheduled ??= import('./backup/scheduled-backups.ts').then(
       (module) =>
         new module.ScheduledBackups({
           take: () => this.#backups.take({ credentials: true, records: true }),
@@ -265,7 +265,8 @@ export class ControlPlane {
       records: (signal, allStates) => followRecords(cluster?.feed ?? foundation.store, signal, allStates),
       changes: () => this.#changes,
       onChange: (listener) => foundation.store.onChange(listener),
-      tryRoute: async (call) => (await import('./try-route.ts')).tryRoute(this.#publisher, this.#ownAddress(), call),
+      tryRoute: async (call) =>
+        (await import('./calls/try-route.ts')).tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
       ...routingView(this.#shared),
       ...inspections,
@@ -296,7 +297,7 @@ export class ControlPlane {
   }
 
   async *#send(call: SentCall, signal: AbortSignal): AsyncGenerator<SentPiece> {
-    const { sendCall } = await import('./send-call.ts')
+    const { sendCall } = await import('./calls/send-call.ts')
     yield* sendCall(this.#publisher, this.#ownAddress(), call, signal)
   }
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '../admin/handlers/context.ts'
 import type { Counters } from '../policy/counters.ts'
-import type { WorkerPool } from './worker-pool.ts'
+import type { WorkerPool } from './threads/worker-pool.ts'
 
 /** How the gateway is taken out of service: `/readyz` says so on every thread, while all that comes is served. */
 export function departureOf(

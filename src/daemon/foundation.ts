@@ -20,7 +20,7 @@ import type { Retention } from '../store/records/record-tables.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
 import { databaseFile, journalFolder, restoreFolder } from './places.ts'
-import { startThread } from './threads.ts'
+import { startThread } from './threads/threads.ts'
 
 /** What everything else stands on: the data directory, the machine key, the store, and the first resources. */
 export interface Foundation {
@@ -72,7 +72,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
     const openKey = async () => {
       await sources.onLocked?.()
       if (existsSync(join(dataDirectory, restoreFolder)))
-        (await import('./finish-restore.ts')).finishRestore(dataDirectory)
+        (await import('./backup/finish-restore.ts')).finishRestore(dataDirectory)
       return openMachineKey(keySources, existsSync(databasePath), made)
     }
     const key = Promise.withResolvers<MachineKey>()

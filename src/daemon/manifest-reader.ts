@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Manifest } from '../manifest/read.ts'
 import { fromMessage, type ReadMessage, type ReadRequest } from '../manifest/thread-message.ts'
-import { startThread } from './threads.ts'
+import { startThread } from './threads/threads.ts'
 
 /** As long may reading take: far more than the largest files that are accepted need on a busy machine. */
 const readMs = 30_000

@@ -3,6 +3,8 @@ import { logLevels, type Settings } from '../config/settings.ts'
 import type { ConsoleSettings } from '../console/listener.ts'
 import { errorText } from '../core/caught.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
+import type { ClusterPart } from './cluster/cluster.ts'
+import { keepsOf } from './foundation.ts'
 import {
   announceCertificates,
   type Certificates,
@@ -10,9 +12,7 @@ import {
   openForThreads,
   readCertificates,
   sameCertificate,
-} from './certificates.ts'
-import type { ClusterPart } from './cluster.ts'
-import { keepsOf } from './foundation.ts'
+} from './health/certificates.ts'
 import type { Log } from './log.ts'
 
 /** The parts that obey settings while they run. */

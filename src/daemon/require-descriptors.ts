@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import { readDescriptorLimit } from '../gateway/thread/descriptors.ts'
-import { countWorkers } from './memory.ts'
+import { countWorkers } from './health/memory.ts'
 
 /**
  * With fewer a gateway would refuse every request: at rest it holds 35 and 7 for each data-plane thread, a node of a cluster 16 more

@@ -1,6 +1,6 @@
 import type { Runtime } from '../admin/handlers/context.ts'
 import { recall } from '../routing/affinity.ts'
-import type { Shared } from './memory.ts'
+import type { Shared } from './health/memory.ts'
 
 /** What decides where requests go, at this moment, as all threads know it. */
 export function routingView({

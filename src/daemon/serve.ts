@@ -13,12 +13,12 @@ import { findFirstOperator, linkMinutes, mintLink } from '../sign-in/links.ts'
 import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded, StoreRefused } from '../store/store-error.ts'
 import { AlertWatch } from './alerts/alert-watch.ts'
-import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
-import type { ClusterPart } from './cluster.ts'
+import type { ClusterPart } from './cluster/cluster.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { writeDemoCall } from './demo-call.ts'
 import { type Foundation, keepsOf, layFoundation, makeRecoveryKey } from './foundation.ts'
+import { announceCertificates, type Certificates, openForThreads, readCertificates } from './health/certificates.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
 import { ManifestReader } from './manifest-reader.ts'
@@ -145,7 +145,7 @@ async function takeDataDirectory(options: ServeOptions, boot: string, begun: Asy
   // The store's thread would keep the process alive. It is closed last, since calls in progress need it.
   begun.defer(async () => opened.foundation?.store.close())
   makeDirectory(settings.dataDirectory)
-  const { lookAfterDirectory } = await import('./look-after-directory.ts')
+  const { lookAfterDirectory } = await import('./health/look-after-directory.ts')
   begun.defer(lookAfterDirectory(settings.dataDirectory, log))
   const onLocked = async () => {
     const { socket: socketPath, socketGroup } = settings.admin
@@ -170,7 +170,7 @@ async function takeCluster(
     await refuseForgottenCluster(foundation)
     return null
   }
-  const { openCluster } = await import('./cluster.ts')
+  const { openCluster } = await import('./cluster/cluster.ts')
   const cluster = await openCluster({
     settings: settings.cluster,
     foundation,
@@ -251,7 +251,7 @@ function openListeners(
       store,
       keyring,
       async askProvider(url, question) {
-        const { askIdentityProvider } = await import('./ask-identity-provider.ts')
+        const { askIdentityProvider } = await import('./calls/ask-identity-provider.ts')
         return await askIdentityProvider(await control.transport.open(), url, question)
       },
     },

@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import type { ProviderKind } from '../providers/contract.ts'
 import type { CloudModel } from './cloud.ts'
 import { type Path, readValue, type Source, type Tree, textOf, textsIn } from './source.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { convertCloud, type WantedProvider } from './cloud.ts'
 import { type ConvertedProvider, variableOf } from './converted.ts'
 import { azureKeyVariable, cloudParams, hasPrincipal, readCloudModel, withCredential } from './litellm-cloud.ts'

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseDuration } from '../core/units.ts'
 import { type ConvertedAlert, type ConvertedPolicy, durationOf } from './converted.ts'

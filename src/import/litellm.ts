@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
 import { ambientVariable, convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'

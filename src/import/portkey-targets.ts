@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import type { ProviderKind } from '../providers/contract.ts'
 import { type CloudModel, convertCloud, type WantedProvider } from './cloud.ts'
 import { variableOf } from './converted.ts'

@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { parseDuration } from '../core/units.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'

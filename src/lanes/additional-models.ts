@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, type Span, scanElements, scanObject, shortValue } from '../core/json-scan.ts'
-import { asText, isCount, readValue } from '../core/json-value.ts'
+import { type Member, type Span, scanElements, scanObject, shortValue } from '../core/json/json-scan.ts'
+import { asText, isCount, readValue } from '../core/json/json-value.ts'
 import { groupDigits } from '../core/units.ts'
 import type { Inspection, NamedModel } from './contract.ts'
 import type { OutputLimits } from './output-limits.ts'

@@ -1,5 +1,5 @@
-import { scanObject } from '../core/json-scan.ts'
-import { asObject, type JsonObject, readMembers } from '../core/json-value.ts'
+import { scanObject } from '../core/json/json-scan.ts'
+import { asObject, type JsonObject, readMembers } from '../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerFacts, AnswerReader, BodyReading, EventReading, Framing, StreamEvent } from './contract.ts'

@@ -1,7 +1,7 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
 import type { FormatName } from '../core/format.ts'
-import type { Edit, Span } from '../core/json-scan.ts'
+import type { Edit, Span } from '../core/json/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { LimitFigures } from '../core/policy-limits.ts'
 import type { UsageConvention, UsageDetail } from '../core/record.ts'
@@ -19,7 +19,7 @@ import type {
 } from './reader-contract.ts'
 
 export type { FormField } from '../core/form-scan.ts'
-export type { Span } from '../core/json-scan.ts'
+export type { Span } from '../core/json/json-scan.ts'
 export type { StreamEvent } from '../core/stream-event.ts'
 export type {
   AnswerFacts,

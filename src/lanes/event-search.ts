@@ -1,5 +1,5 @@
-import { readValue } from '../core/json-value.ts'
-import { skipSpace, skipValue } from '../core/json-walk.ts'
+import { readValue } from '../core/json/json-value.ts'
+import { skipSpace, skipValue } from '../core/json/json-walk.ts'
 import type { StreamEvent } from './contract.ts'
 
 const colon = 0x3a

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject, parseObject } from '../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject, parseObject } from '../core/json/json-value.ts'
 
 /** Gemini's reasons for stopping because of the prompt's or the answer's content. */
 const geminiReasons = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'IMAGE_SAFETY', 'RECITATION'])

@@ -1,4 +1,4 @@
-import { JsonArrayFramer } from '../core/json-array.ts'
+import { JsonArrayFramer } from '../core/json/json-array.ts'
 import { SseFramer } from '../core/sse.ts'
 import type { StreamFramer } from '../core/stream-event.ts'
 import type { Framing } from './contract.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, scanObject, shortValue } from '../core/json-scan.ts'
-import { readValue } from '../core/json-value.ts'
+import { type Member, scanObject, shortValue } from '../core/json/json-scan.ts'
+import { readValue } from '../core/json/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { SocketReading } from './contract.ts'
 import { rejectMisspelled, tooManyToScan } from './request-body.ts'

@@ -1,5 +1,5 @@
-import { scanObject } from '../core/json-scan.ts'
-import { asArray, asObject, asString, type JsonObject, readValue } from '../core/json-value.ts'
+import { scanObject } from '../core/json/json-scan.ts'
+import { asArray, asObject, asString, type JsonObject, readValue } from '../core/json/json-value.ts'
 import type { LaneName } from '../core/lane.ts'
 
 /** Members that make the provider run something itself, whatever their value. */

@@ -1,8 +1,8 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { maximumElements } from '../core/json-scan.ts'
-import { passString } from '../core/json-text.ts'
-import { isPlain, skipSpace } from '../core/json-walk.ts'
-import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/member-name.ts'
+import { maximumElements } from '../core/json/json-scan.ts'
+import { passString } from '../core/json/json-text.ts'
+import { isPlain, skipSpace } from '../core/json/json-walk.ts'
+import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/json/member-name.ts'
 import { groupDigits } from '../core/units.ts'
 
 /**

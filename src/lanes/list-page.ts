@@ -1,5 +1,5 @@
-import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
-import { readValue } from '../core/json-value.ts'
+import { type Member, type Span, scanElements, scanObject } from '../core/json/json-scan.ts'
+import { readValue } from '../core/json/json-value.ts'
 import { applyEdits, type ByteEdit } from './patch-body.ts'
 
 /** A list's answer as bytes: its elements, and the members around them. */

@@ -1,5 +1,5 @@
-import { type Edit, type ObjectScan, type Span, scanObject, shortValue } from '../core/json-scan.ts'
-import { isCount, readValue } from '../core/json-value.ts'
+import { type Edit, type ObjectScan, type Span, scanObject, shortValue } from '../core/json/json-scan.ts'
+import { isCount, readValue } from '../core/json/json-value.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
 import type { OutputLimits } from './output-limits.ts'
 import { countPrompts } from './request-body.ts'

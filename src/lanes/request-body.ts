@@ -7,9 +7,9 @@ import {
   scanElements,
   scanObject,
   shortValue,
-} from '../core/json-scan.ts'
-import { isCount, readValue } from '../core/json-value.ts'
-import { maximumValues } from '../core/json-walk.ts'
+} from '../core/json/json-scan.ts'
+import { isCount, readValue } from '../core/json/json-value.ts'
+import { maximumValues } from '../core/json/json-walk.ts'
 import { groupDigits } from '../core/units.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { Inspection } from './contract.ts'

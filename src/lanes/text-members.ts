@@ -1,6 +1,6 @@
-import type { Edit } from '../core/json-scan.ts'
-import { readValue } from '../core/json-value.ts'
-import { skipSpace, skipValue } from '../core/json-walk.ts'
+import type { Edit } from '../core/json/json-scan.ts'
+import { readValue } from '../core/json/json-value.ts'
+import { skipSpace, skipValue } from '../core/json/json-walk.ts'
 import { applyEdits } from './patch-body.ts'
 
 const colon = 0x3a

@@ -1,4 +1,4 @@
-import { asArray, asObject, type JsonObject } from '../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../core/json/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../core/record.ts'
 
 export const usualConvention: UsageConvention = { reasoningBeside: false }

@@ -1,4 +1,4 @@
-import { asText, type JsonObject } from '../core/json-value.ts'
+import { asText, type JsonObject } from '../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import { BaseReader, ordinary } from './base-reader.ts'
 import type { EventReading, StreamEvent } from './contract.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { type Identity, keyOf, type ManifestEntry, type ManifestResource, type Problem } from './resource.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isFallbackCondition, notACondition } from '../core/fallback-conditions.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { parseShadow } from '../core/route-options.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { RouteIndex, validateRoute } from '../routing/plan.ts'

@@ -1,5 +1,5 @@
 import { isFormatName } from '../core/format.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { laneNames } from '../core/lane.ts'
 import { parseMoment } from '../core/moment.ts'
 import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/route-options.ts'

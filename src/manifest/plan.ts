@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { inSlices } from '../core/slices.ts'
 import { firstOf } from './bounded-problems.ts'
 import { defaultPriority } from './forms.ts'

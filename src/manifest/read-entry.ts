@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'

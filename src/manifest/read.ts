@@ -1,7 +1,7 @@
 import { resourceSections, sectionNames } from '../config/schema.ts'
 import { parseSettingsFile, type SettingsFile } from '../config/settings-file.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
 import { readEntry } from './read-entry.ts'
 import { below, Reader, type SourcePosition, TooManyProblems, unknownName } from './reader.ts'

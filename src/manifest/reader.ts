@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
-import { closestName } from '../core/closest-names.ts'
+import { closestName } from '../core/text/closest-names.ts'
 import { groupDigits } from '../core/units.ts'
 import { keyOf, type ManifestEntry, type Problem } from './resource.ts'
 

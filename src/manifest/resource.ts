@@ -1,4 +1,4 @@
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import type { Secret } from '../core/secret.ts'
 
 /** What a configuration file describes, in the order in which it is made: each refers only to what stands before. */

@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../core/json/is-object.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { kindSpecs, specOf } from './kinds.ts'

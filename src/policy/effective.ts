@@ -1,10 +1,10 @@
 import type { CaptureMode } from '../core/capture.ts'
 import type { Fault } from '../core/errors.ts'
-import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { Limit, LimitRules } from '../core/policy-limits.ts'
 import type { RuleValue } from '../core/policy-rules.ts'
 import type { Signal } from '../core/record.ts'
+import { flatText } from '../core/text/flat-text.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
 import {
   type BodiesRetention,

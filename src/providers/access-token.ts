@@ -1,4 +1,4 @@
-import { asObject, asPositiveCount, asString, parseJson, parseObject } from '../core/json-value.ts'
+import { asObject, asPositiveCount, asString, parseJson, parseObject } from '../core/json/json-value.ts'
 import type { EgressOptions, OutboundRequest, ResponseSink, Transport, TransportFault } from './contract.ts'
 import { PendingSending } from './deferred-sending.ts'
 import { fetchWhole, type WholeAnswer, type WholeLimits } from './whole-answer.ts'

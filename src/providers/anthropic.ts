@@ -1,4 +1,4 @@
-import { asPositiveCount, type JsonObject } from '../core/json-value.ts'
+import { asPositiveCount, type JsonObject } from '../core/json/json-value.ts'
 import type { ListedProviderModel, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json-value.ts'
+import type { JsonObject } from '../core/json/json-value.ts'
 import { askForToken, readAddress, type TokenSource, withToken } from './access-token.ts'
 import type { CallContext, ProviderKind, ProviderTarget, Transport } from './contract.ts'
 import { readJsonCredential, textOf } from './credential.ts'

@@ -1,4 +1,4 @@
-import { asString, parseObject } from '../core/json-value.ts'
+import { asString, parseObject } from '../core/json/json-value.ts'
 import { prepareCall } from './bedrock/prepare.ts'
 import type { AnswerHead, CheckResult, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { readJsonCredential } from './credential.ts'

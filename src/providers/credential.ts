@@ -1,4 +1,4 @@
-import { asString, type JsonObject, parseObject } from '../core/json-value.ts'
+import { asString, type JsonObject, parseObject } from '../core/json/json-value.ts'
 import { Secret } from '../core/secret.ts'
 import type { ClientIdentity, JsonCredential, ProviderKind } from './contract.ts'
 

@@ -1,5 +1,5 @@
 import type { FormatName } from '../core/format.ts'
-import { asString, type JsonObject } from '../core/json-value.ts'
+import { asString, type JsonObject } from '../core/json/json-value.ts'
 import type { LaneName } from '../core/lane.ts'
 import { type TokenSource, withToken } from './access-token.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from './contract.ts'

@@ -1,5 +1,5 @@
-import { flatText } from '../core/flat-text.ts'
 import type { Signal } from '../core/record.ts'
+import { flatText } from '../core/text/flat-text.ts'
 import type { SnapshotRoute } from '../store/configuration/snapshot.ts'
 import type { Candidate } from './candidates.ts'
 import type { HealthTarget } from './health.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { firstSentence } from '../core/first-sentence.ts'
 import type { Signal } from '../core/record.ts'
+import { firstSentence } from '../core/text/first-sentence.ts'
 import { retryAfterToPass, retryDelay } from './backoff.ts'
 
 /** The outcome of one sending, as its sender classified it. */

@@ -1,7 +1,7 @@
-import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
+import { flatText } from '../core/text/flat-text.ts'
 import type {
   ConfigurationSnapshot,
   SnapshotProvider,

@@ -1,7 +1,7 @@
 import { fault } from '../core/errors.ts'
-import { flatText } from '../core/flat-text.ts'
-import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
+import { flatText } from '../core/text/flat-text.ts'
+import { quote } from '../core/text/quote.ts'
 import type { Candidate } from './candidates.ts'
 import type { Plan } from './plan.ts'
 

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { Pattern } from '../core/pattern.ts'
-import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
+import { quote } from '../core/text/quote.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'
 import {
   type Candidate,

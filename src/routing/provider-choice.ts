@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
+import { quote } from '../core/text/quote.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { evaluateTarget, mayUse, servesOperation, type TargetQuery } from './candidates.ts'
 import type { CompiledRoutes, KeyScope } from './compile.ts'

@@ -1,8 +1,8 @@
-import { closestNames } from '../core/closest-names.ts'
 import { type Fault, fault } from '../core/errors.ts'
 import type { LaneName } from '../core/lane.ts'
 import { matchesPattern } from '../core/pattern.ts'
-import { quote } from '../core/quote.ts'
+import { closestNames } from '../core/text/closest-names.ts'
+import { quote } from '../core/text/quote.ts'
 import type { SkipCode, Skipped } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, describeScope, type KeyScope } from './compile.ts'
 

@@ -1,6 +1,6 @@
-import { flatText } from '../core/flat-text.ts'
 import { usdOfNano, writeUsd } from '../core/money.ts'
 import type { Signal } from '../core/record.ts'
+import { flatText } from '../core/text/flat-text.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'
 import type { Candidate } from './candidates.ts'
 import type { HealthTarget } from './health.ts'

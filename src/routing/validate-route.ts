@@ -1,4 +1,4 @@
-import { quote } from '../core/quote.ts'
+import { quote } from '../core/text/quote.ts'
 import { mostTargets } from '../core/written-target.ts'
 import type { RouteIndex, RouteShape } from './route-index.ts'
 

@@ -1,4 +1,4 @@
-import { asString, parseObject } from '../core/json-value.ts'
+import { asString, parseObject } from '../core/json/json-value.ts'
 import type { Opaque, Part } from './conversation.ts'
 
 /**

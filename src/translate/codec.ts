@@ -1,6 +1,6 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormatName } from '../core/format.ts'
-import type { JsonObject } from '../core/json-value.ts'
+import type { JsonObject } from '../core/json/json-value.ts'
 import type { Conversation, Opaque } from './conversation.ts'
 import type { Ledger } from './ledger.ts'
 import type { Pausing } from './pausing.ts'

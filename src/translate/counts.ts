@@ -1,5 +1,5 @@
 import type { FormatName } from '../core/format.ts'
-import { asObject, type JsonObject } from '../core/json-value.ts'
+import { asObject, type JsonObject } from '../core/json/json-value.ts'
 import { countOf } from './json.ts'
 
 /** The members of a request that the format's call for counting tokens accepts. Chat has no such call. */

@@ -1,5 +1,5 @@
-import { passString } from '../core/json-text.ts'
-import { isSpace } from '../core/json-walk.ts'
+import { passString } from '../core/json/json-text.ts'
+import { isSpace } from '../core/json/json-walk.ts'
 import type { PlainTurnFinder } from './find-plain-turns.ts'
 
 /** What one pass over the bytes tells about a document before it is parsed. */

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject } from '../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject } from '../core/json/json-value.ts'
 import type { TranslationTarget } from './codec.ts'
 import type { LogprobSettings, TokenLogprob } from './conversation.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../core/json-value.ts'
+import { asObject, type JsonObject } from '../core/json/json-value.ts'
 
 /** Members of an answer that are not read but say something: clients of another format do not get them. */
 export function lostMembers(object: JsonObject | null, read: ReadonlySet<string>): string[] {

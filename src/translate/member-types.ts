@@ -1,4 +1,4 @@
-import { asObject } from '../core/json-value.ts'
+import { asObject } from '../core/json/json-value.ts'
 import { numberOf } from './json.ts'
 import { RequestError } from './request-fault.ts'
 

@@ -1,5 +1,5 @@
-import type { Edit } from '../core/json-scan.ts'
-import type { JsonObject } from '../core/json-value.ts'
+import type { Edit } from '../core/json/json-scan.ts'
+import type { JsonObject } from '../core/json/json-value.ts'
 
 /** For a format whose providers may pause in the middle of an answer, and continue when they get back what they have written. */
 export interface Pausing {

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../core/json-value.ts'
+import { asObject, type JsonObject } from '../core/json/json-value.ts'
 import type { SeenField } from './conversation.ts'
 import type { FieldTable } from './field-table.ts'
 import { checkType, typeOfName } from './member-types.ts'

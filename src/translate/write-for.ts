@@ -1,6 +1,6 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormatName } from '../core/format.ts'
-import type { JsonObject } from '../core/json-value.ts'
+import type { JsonObject } from '../core/json/json-value.ts'
 import type { Codec, TranslationTarget } from './codec.ts'
 import type { Conversation } from './conversation.ts'
 import { Ledger } from './ledger.ts'

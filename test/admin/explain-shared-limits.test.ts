@@ -8,7 +8,7 @@ import {
 import { SharedCell } from '../../src/cluster/limits/shared-cell.ts'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { Limit } from '../../src/core/policy-limits.ts'
-import { limitUsage } from '../../src/daemon/limit-usage.ts'
+import { limitUsage } from '../../src/daemon/budgets/limit-usage.ts'
 import { AllowanceRow } from '../../src/policy/limits/allowance-row.ts'
 import { BucketClock } from '../../src/policy/limits/bucket-clock.ts'
 import { LimitCounters } from '../../src/policy/limits/limit-counters.ts'

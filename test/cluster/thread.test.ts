@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ClusterLink } from '../../src/cluster/link.ts'
-import { startThread } from '../../src/daemon/threads.ts'
+import { startThread } from '../../src/daemon/threads/threads.ts'
 import { MockPostgres } from '../support/mock-postgres.ts'
 
 let server: MockPostgres

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scanObject } from '../../src/core/json-scan.ts'
+import { scanObject } from '../../src/core/json/json-scan.ts'
 import { holdsTooMuch, readTree, walkMembers } from '../../src/lanes/json-tree.ts'
 import { countedBytes, stepsOf, type Work } from '../support/counted-bytes.ts'
 

@@ -1,7 +1,7 @@
 import fc, { array, constantFrom, property, string, stringMatching } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { captureStar, compilePattern, fillStar, matchesPattern } from '../../src/core/pattern.ts'
-import { quote } from '../../src/core/quote.ts'
+import { quote } from '../../src/core/text/quote.ts'
 
 // A small alphabet, so that matches happen.
 const letters = (max: number) => array(constantFrom('a', 'b', '.'), { maxLength: max }).map((parts) => parts.join(''))

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ShownState } from '../../src/core/provider-state.ts'
 import type { SecondTally, TrafficTally } from '../../src/core/traffic-tally.ts'
-import { Isolation } from '../../src/daemon/isolation.ts'
-import { TrafficWindow } from '../../src/daemon/recent-traffic.ts'
-import { ReplacementPace } from '../../src/daemon/replacement.ts'
-import { nextTime } from '../../src/daemon/scheduled-backups.ts'
-import { StateHistory } from '../../src/daemon/state-history.ts'
+import { nextTime } from '../../src/daemon/backup/scheduled-backups.ts'
+import { Isolation } from '../../src/daemon/cluster/isolation.ts'
+import { StateHistory } from '../../src/daemon/health/state-history.ts'
+import { TrafficWindow } from '../../src/daemon/records/recent-traffic.ts'
+import { ReplacementPace } from '../../src/daemon/threads/replacement.ts'
 
 const dayMs = 24 * 3600_000
 const start = Date.parse('2026-03-01T12:00:00Z')

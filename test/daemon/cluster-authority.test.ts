@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toValkeyAddress } from '../../src/daemon/cluster.ts'
+import { toValkeyAddress } from '../../src/daemon/cluster/cluster.ts'
 
 it('takes no file for an authority that has no certificate', () => {
   const settings = { host: 'db', port: 1, user: 'u', database: 0, password: null, without: 'share' } as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/core/json-value.ts'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import type { Call } from '../../src/gateway/request/call.ts'
 import { MemoryBudget } from '../../src/gateway/request/memory-budget.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scanObject } from '../../src/core/json-scan.ts'
+import { scanObject } from '../../src/core/json/json-scan.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import { isSealedEncoded, sealedPrefix, unsignedMark } from '../../src/core/sealed-mark.ts'
 import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'

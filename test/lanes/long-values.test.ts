@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { scanObject } from '../../src/core/json-scan.ts'
-import { SlicedScan } from '../../src/core/sliced-json.ts'
+import { scanObject } from '../../src/core/json/json-scan.ts'
+import { SlicedScan } from '../../src/core/json/sliced-json.ts'
 import { mayBeSigned, readConversation } from '../../src/lanes/conversation.ts'
 import { readModel, readOutputLimit, readStream } from '../../src/lanes/request-body.ts'
 import { countedBytes, stepsOf } from '../support/counted-bytes.ts'

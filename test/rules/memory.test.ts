@@ -8,8 +8,8 @@ const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 /** A gateway alone loads nothing of this. */
 const ofClusters = [
   'src/cluster/',
-  'src/daemon/cluster.ts',
-  'src/daemon/shared-records.ts',
+  'src/daemon/cluster/cluster.ts',
+  'src/daemon/cluster/shared-records.ts',
   'node_modules/pg',
   'node_modules/iovalkey/',
 ]

@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest'
 import packageDescription from '../../package.json' with { type: 'json' }
 import { licensesName } from '../../scripts/bundle.ts'
 import { faultPoints } from '../../src/core/fault-point.ts'
-import type { Notice } from '../../src/daemon/licenses-command.ts'
+import type { Notice } from '../../src/daemon/commands/licenses-command.ts'
 import { bundledFrom, releasedBundle } from '../support/bundles.ts'
 
 const { dependencies } = packageDescription

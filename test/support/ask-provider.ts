@@ -1,4 +1,4 @@
-import { askIdentityProvider } from '../../src/daemon/ask-identity-provider.ts'
+import { askIdentityProvider } from '../../src/daemon/calls/ask-identity-provider.ts'
 import { createHttpTransport } from '../../src/providers/http.ts'
 import type { AskProvider } from '../../src/sign-in/oidc-settings.ts'
 

@@ -1,5 +1,5 @@
 import { fault } from '../../src/core/errors.ts'
-import { asText, type JsonObject } from '../../src/core/json-value.ts'
+import { asText, type JsonObject } from '../../src/core/json/json-value.ts'
 import type { Codec } from '../../src/translate/codec.ts'
 import { blankSettings } from '../../src/translate/conversation.ts'
 import { readOpenAiError } from '../../src/translate/openai-errors.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
-import type { JsonObject } from '../../src/core/json-value.ts'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
 import { chatProvider } from '../support/matrix/providers/chat.ts'
 import { generateProvider } from '../support/matrix/providers/generate.ts'
 import { messagesProvider } from '../support/matrix/providers/messages.ts'

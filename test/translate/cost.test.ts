@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type FormatName, formatNames } from '../../src/core/format.ts'
-import type { JsonObject } from '../../src/core/json-value.ts'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
 import { promptEdits } from '../../src/lanes/patch-body.ts'
 import { Ledger } from '../../src/translate/ledger.ts'
 import { growth } from '../support/count-steps.ts'

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parseObject } from '../../src/core/json-value.ts'
+import { parseObject } from '../../src/core/json/json-value.ts'
 import type { Codec } from '../../src/translate/codec.ts'
 import { blankSettings, type Conversation } from '../../src/translate/conversation.ts'
 import { parseLossless } from '../../src/translate/json.ts'

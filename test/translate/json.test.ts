@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { asObject } from '../../src/core/json-value.ts'
+import { asObject } from '../../src/core/json/json-value.ts'
 import {
   decodeText,
   embedJson,

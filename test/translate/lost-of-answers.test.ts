@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
-import type { JsonObject } from '../../src/core/json-value.ts'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
 import { block, chatChunk, messageEvents } from '../support/translate/chunks.ts'
 import type { SentEvent } from '../support/translate/sse.ts'
 import { codecOf, isFault } from '../support/translate/stage.ts'

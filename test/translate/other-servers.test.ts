@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asArray, asObject } from '../../src/core/json-value.ts'
+import { asArray, asObject } from '../../src/core/json/json-value.ts'
 import { ask, claude, contentOf, request } from '../support/translate/asked.ts'
 import { translateReply, writeContext } from '../support/translate/stage.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { asObject, type JsonObject } from '../../src/core/json-value.ts'
+import { asObject, type JsonObject } from '../../src/core/json/json-value.ts'
 import { writeFor } from '../../src/translate/write-for.ts'
 import { codecOf, isFault, plainCarriers } from '../support/translate/stage.ts'
 

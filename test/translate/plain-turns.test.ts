@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type FormatName, formatNames } from '../../src/core/format.ts'
-import { asArray, type JsonObject } from '../../src/core/json-value.ts'
+import { asArray, type JsonObject } from '../../src/core/json/json-value.ts'
 import { estimateRequest } from '../../src/translate/estimate-tokens.ts'
 import { readDocument } from '../../src/translate/json.ts'
 import { PlainTurns } from '../../src/translate/plain-turns.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
-import { asArray, asObject, type JsonObject } from '../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
 import { type RequestOptions, translateRequest } from '../support/translate/stage.ts'
 
 /** `SPGW_TRANSLATE_RUNS=100000` for as many conversations. */

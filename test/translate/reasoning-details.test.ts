@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
-import { asArray, asObject, type JsonObject } from '../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
 import { ReasoningDetails } from '../../src/translate/chat/reasoning-details.ts'
 import { request } from '../support/translate/asked.ts'
 import { checkStream } from '../support/translate/grammar.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asArray, asObject, type JsonObject } from '../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
 import { blocksOf, calls, claude, contentOf, request, toChat, toMessages } from '../support/translate/asked.ts'
 import { block, chatChunk, messageEvents } from '../support/translate/chunks.ts'
 import { checkStream } from '../support/translate/grammar.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatNames } from '../../src/core/format.ts'
-import { type JsonObject, parseObject } from '../../src/core/json-value.ts'
+import { type JsonObject, parseObject } from '../../src/core/json/json-value.ts'
 import { blankSettings, type Conversation } from '../../src/translate/conversation.ts'
 import { writeDocument } from '../../src/translate/json.ts'
 import type { ModelReply, ReplyEvent, StopReason } from '../../src/translate/reply.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type FormatName, formatNames } from '../../src/core/format.ts'
-import { asArray, asObject, asString, type JsonObject, parseObject } from '../../src/core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject, parseObject } from '../../src/core/json/json-value.ts'
 import { blankSettings } from '../../src/translate/conversation.ts'
 import { writeDocument } from '../../src/translate/json.ts'
 import type { ModelReply } from '../../src/translate/reply.ts'

@@ -1,4 +1,4 @@
-import { wholePercent } from '../../core/whole-percent.ts'
+import { wholePercent } from '../../core/text/whole-percent.ts'
 import type { Column } from './operation.ts'
 import { formatMoney, formatShare, groupDigits } from './show-number.ts'
 

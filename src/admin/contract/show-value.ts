@@ -1,5 +1,5 @@
-import { escapeControls } from '../../core/escape-controls.ts'
-import { formatBytes } from '../../core/format-bytes.ts'
+import { escapeControls } from '../../core/text/escape-controls.ts'
+import { formatBytes } from '../../core/text/format-bytes.ts'
 import { describeSize } from '../../core/units.ts'
 import type { Column } from './operation.ts'
 import { describeOpen, isShownHours, nameHours } from './show-hours.ts'

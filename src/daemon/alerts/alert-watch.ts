@@ -5,7 +5,7 @@ import type { TrafficTally } from '../../core/traffic-tally.ts'
 import type { Transport } from '../../providers/contract.ts'
 import type { Alert, AlertDelivery } from '../../store/api.ts'
 import type { Log } from '../log.ts'
-import { TrafficWindow } from '../recent-traffic.ts'
+import { TrafficWindow } from '../records/recent-traffic.ts'
 import { type AlertReport, findChanges } from './changes.ts'
 import {
   type AlertCondition,

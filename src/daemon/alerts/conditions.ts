@@ -2,7 +2,7 @@ import { nameScope } from '../../admin/contract/show-limit.ts'
 import { formatMoney, groupDigits } from '../../admin/contract/show-number.ts'
 import type { AlertEvent, AlertMessage, AlertType } from '../../core/alert.ts'
 import type { ShownState } from '../../core/provider-state.ts'
-import { wholePercent } from '../../core/whole-percent.ts'
+import { wholePercent } from '../../core/text/whole-percent.ts'
 
 /** Something that alerts report, once for as long as it holds. */
 export interface AlertCondition {

@@ -16,7 +16,7 @@ export async function checkCluster(
 ): Promise<Diagnostic[]> {
   if (cluster === null) return []
   const apart = findApart(cluster)
-  const { toAddress, toValkeyAddress } = await import('../cluster.ts')
+  const { toAddress, toValkeyAddress } = await import('../cluster/cluster.ts')
   try {
     const address = toAddress(cluster)
     const valkey = cluster.valkey === null ? null : toValkeyAddress(cluster.valkey)
@@ -77,7 +77,7 @@ function findApart({ sharesBudgets, valkey, records }: ClusterSettings): Diagnos
 
 /** As the cluster's thread finds them. */
 async function askServers(address: PostgresAddress, valkey: ValkeyAddress | null) {
-  const { startThread } = await import('../threads.ts')
+  const { startThread } = await import('../threads/threads.ts')
   const { ClusterLink } = await import('../../cluster/link.ts')
   const { createLimitMemory } = await import('../../policy/limits/limit-memory.ts')
   const [one, other] = [Promise.withResolvers<string | null>(), Promise.withResolvers<string | null>()]

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
-import { revealProxies } from '../gateway-settings.ts'
-import { LazyTransport } from '../lazy-transport.ts'
+import { LazyTransport } from '../calls/lazy-transport.ts'
+import { revealProxies } from '../threads/gateway-settings.ts'
 
 const check = 'traces'
 

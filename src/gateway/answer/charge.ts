@@ -1,7 +1,7 @@
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
-import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
+import { flatText } from '../../core/text/flat-text.ts'
 import { modelsBeside, uncharged } from '../../core/turns-signal.ts'
 import type { TurnUsage } from '../../lanes/contract.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'

@@ -1,4 +1,4 @@
-import { type Edit, type Member, scanObject } from '../../core/json-scan.ts'
+import { type Edit, type Member, scanObject } from '../../core/json/json-scan.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'

@@ -1,5 +1,5 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import { asArray, asObject, parseObject } from '../../core/json-value.ts'
+import { asArray, asObject, parseObject } from '../../core/json/json-value.ts'
 
 /** In a longer body the JSON around the texts hardly counts, and parsing it would take long. */
 const mostBytes = 256 * 1024

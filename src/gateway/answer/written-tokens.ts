@@ -1,5 +1,5 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import { parseJson } from '../../core/json-value.ts'
+import { parseJson } from '../../core/json/json-value.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 
 /** What an answer has written so far, for answers that do not report their usage. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/is-object.ts'
+import { isObject } from '../../core/json/is-object.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { ownAnswerHeaders, settleAborted } from '../answer/respond.ts'

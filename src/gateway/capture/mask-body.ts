@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CaptureMode } from '../../core/capture.ts'
-import { JsonArrayFramer } from '../../core/json-array.ts'
+import { JsonArrayFramer } from '../../core/json/json-array.ts'
 import { SseFramer } from '../../core/sse.ts'
 import type { StreamFramer } from '../../core/stream-event.ts'
 import { type Detector, findAll } from '../../policy/detectors/detector.ts'

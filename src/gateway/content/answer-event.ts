@@ -1,4 +1,4 @@
-import { type JsonNode, memberOf, type ObjectNode, readTextNode, type TextNode } from '../../core/json-nodes.ts'
+import { type JsonNode, memberOf, type ObjectNode, readTextNode, type TextNode } from '../../core/json/json-nodes.ts'
 import { fixedNames } from './content-texts.ts'
 import { buildChunk, buildDelta, buildPart, type FlushText, refill, type Step } from './flush-events.ts'
 

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type JsonNode, readNodes } from '../../core/json-nodes.ts'
-import type { Edit } from '../../core/json-scan.ts'
+import { type JsonNode, readNodes } from '../../core/json/json-nodes.ts'
+import type { Edit } from '../../core/json/json-scan.ts'
 import { replaceData, SseFramer } from '../../core/sse.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'

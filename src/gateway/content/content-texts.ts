@@ -6,7 +6,7 @@ import {
   readTextNode,
   type ScalarNode,
   type TextNode,
-} from '../../core/json-nodes.ts'
+} from '../../core/json/json-nodes.ts'
 import { shortestNumber } from '../../policy/content/arguments-scan.ts'
 
 /** A text somewhere in a JSON document. */

@@ -1,4 +1,4 @@
-import { memberOf, readNodes, type TextNode } from '../../core/json-nodes.ts'
+import { memberOf, readNodes, type TextNode } from '../../core/json/json-nodes.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import { findTexts } from './content-texts.ts'
 

@@ -1,5 +1,5 @@
-import { readTextNode } from '../../core/json-nodes.ts'
-import { passString } from '../../core/json-text.ts'
+import { readTextNode } from '../../core/json/json-nodes.ts'
+import { passString } from '../../core/json/json-text.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { StreamedPiece } from './answer-event.ts'
 

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { LaneName } from '../../core/lane.ts'
-import { quote } from '../../core/quote.ts'
 import type { BatchAsk, BatchInput, ObjectName } from '../../core/stored-object.ts'
+import { quote } from '../../core/text/quote.ts'
 import type { Reference } from '../../lanes/contract.ts'
 import { checkCall } from '../../policy/admit.ts'
 import type { Call } from '../request/call.ts'

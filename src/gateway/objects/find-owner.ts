@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { quote } from '../../core/quote.ts'
 import type { Asker, ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import { quote } from '../../core/text/quote.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'

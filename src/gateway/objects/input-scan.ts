@@ -1,4 +1,3 @@
-import { LineScanner } from '../../core/line-scan.ts'
 import {
   addBatchAsk,
   type BatchAsk,
@@ -6,6 +5,7 @@ import {
   type HeldInput,
   type ObjectName,
 } from '../../core/stored-object.ts'
+import { LineScanner } from '../../core/text/line-scan.ts'
 import type { LineReader } from '../../lanes/line-readers.ts'
 
 /** A longer line is not read: each line is held, and parsed in one go. */

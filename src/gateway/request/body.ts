@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
-import { slicedBytes } from '../../core/known-spans.ts'
+import { slicedBytes } from '../../core/json/known-spans.ts'
 import { loadOnce } from '../../core/load-once.ts'
 import { Pieces } from '../../core/pieces.ts'
 import { inSlices } from '../../core/slices.ts'

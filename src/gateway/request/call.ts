@@ -1,5 +1,5 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import type { Edit } from '../../core/json-scan.ts'
+import type { Edit } from '../../core/json/json-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { leastMedia, promptTokens } from '../../core/prompt-tokens.ts'
 import type { Signal } from '../../core/record.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { quote } from '../../core/quote.ts'
 import type { Signal } from '../../core/record.ts'
+import { quote } from '../../core/text/quote.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
 import { admitKey, effectivePolicy } from '../../policy/admit.ts'
 import { openSecret } from '../sockets/client-secrets.ts'

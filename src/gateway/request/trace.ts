@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorOrigin, RecordErrorCode } from '../../core/errors.ts'
-import { isoTime } from '../../core/flat-text.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type {
   AttemptRecord,
@@ -11,6 +10,7 @@ import type {
   TokenUsage,
   UsageDetail,
 } from '../../core/record.ts'
+import { isoTime } from '../../core/text/flat-text.ts'
 import { readTraceContext, type TraceContext } from '../../core/trace-context.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { Endpoint } from '../../lanes/contract.ts'
 import { mintId } from '../../translate/ids.ts'
 import { writeDocument } from '../../translate/json.ts'

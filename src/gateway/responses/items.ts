@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { FoundResponse } from './kept-responses.ts'
 import { objectsIn } from './objects-in.ts'
 

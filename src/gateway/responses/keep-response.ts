@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { KeptState } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { ObjectScope } from '../../core/stored-object.ts'
 import { parseLossless } from '../../translate/json.ts'
 import type { Gateway } from '../gateway.ts'

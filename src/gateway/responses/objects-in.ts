@@ -1,4 +1,4 @@
-import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../core/json/json-value.ts'
 
 export function objectsIn(list: unknown): JsonObject[] {
   return asArray(list).flatMap((each): JsonObject[] => {

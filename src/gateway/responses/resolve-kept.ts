@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { asText, type JsonObject } from '../../core/json-value.ts'
+import { asText, type JsonObject } from '../../core/json/json-value.ts'
 import { promptTokens } from '../../core/prompt-tokens.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
-import { slicedBytes } from '../../core/known-spans.ts'
-import { scanInSlices } from '../../core/sliced-json.ts'
+import { slicedBytes } from '../../core/json/known-spans.ts'
+import { scanInSlices } from '../../core/json/sliced-json.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'

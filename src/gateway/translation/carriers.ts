@@ -1,4 +1,4 @@
-import { asArray, parseJson } from '../../core/json-value.ts'
+import { asArray, parseJson } from '../../core/json/json-value.ts'
 import { isSealed, sealedPrefix } from '../../core/sealed-mark.ts'
 import type { Carriers } from '../../translate/codec.ts'
 import type { Opaque } from '../../translate/conversation.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
-import { parseObject } from '../../core/json-value.ts'
+import { parseObject } from '../../core/json/json-value.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import type { Translation } from '../../routing/candidates.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'

@@ -1,4 +1,4 @@
-import { slicedBytes } from '../../core/known-spans.ts'
+import { slicedBytes } from '../../core/json/known-spans.ts'
 import { nextTurn } from '../../core/slices.ts'
 import type { Plan } from '../../routing/plan.ts'
 import { writeCount } from '../../translate/counts.ts'

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { formatBytes } from '../../core/format-bytes.ts'
+import { formatBytes } from '../../core/text/format-bytes.ts'
 import type { ReplyEvent } from '../../translate/reply.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import type { Leg } from '../upstream/leg.ts'

@@ -1,4 +1,4 @@
-import { asObject } from '../../core/json-value.ts'
+import { asObject } from '../../core/json/json-value.ts'
 import type { Opaque } from '../../translate/conversation.ts'
 
 const families = ['openai', 'anthropic', 'gemini', 'openrouter'] as const

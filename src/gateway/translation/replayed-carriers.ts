@@ -5,8 +5,8 @@ import {
   type ObjectNode,
   readNodes,
   readTextNode,
-} from '../../core/json-nodes.ts'
-import type { Edit, Span } from '../../core/json-scan.ts'
+} from '../../core/json/json-nodes.ts'
+import type { Edit, Span } from '../../core/json/json-scan.ts'
 import type { LaneName } from '../../core/lane.ts'
 import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/sealed-mark.ts'
 import { modelFacts } from '../../translate/model-facts.ts'

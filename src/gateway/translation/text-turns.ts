@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
-import { slicedBytes } from '../../core/known-spans.ts'
+import { type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
+import { slicedBytes } from '../../core/json/known-spans.ts'
 import type { Conversation, ConversationTurn, Part } from '../../translate/conversation.ts'
 import type { DocumentPiece } from '../../translate/json.ts'
 import { type PlainTurns, plainForms } from '../../translate/plain-turns.ts'

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { asObject, type JsonObject, parseJson, parseObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject, parseJson, parseObject } from '../../core/json/json-value.ts'
 import { brokenReply } from '../../translate/broken-answer.ts'
 import { readCount, writeCount } from '../../translate/counts.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'

@@ -1,5 +1,5 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { SseFramer } from '../../core/sse.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'

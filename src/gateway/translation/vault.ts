@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FormatName } from '../../core/format.ts'
-import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
+import { asArray, asObject, asString, parseJson } from '../../core/json/json-value.ts'
 import type { Opaque } from '../../translate/conversation.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 import { familyOf } from '../../translate/own-reasoning.ts'

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { quote } from '../../core/quote.ts'
 import type { AttemptRecord } from '../../core/record.ts'
 import { hideInHeaders, hideSecret } from '../../core/secret.ts'
+import { quote } from '../../core/text/quote.ts'
 import type { StreamedError } from '../../lanes/contract.ts'
 import { isFiltered } from '../../lanes/filtered-answer.ts'
 import type { AnswerHead, TransportFault } from '../../providers/contract.ts'

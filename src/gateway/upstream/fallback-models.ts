@@ -1,4 +1,4 @@
-import { flatText } from '../../core/flat-text.ts'
+import { flatText } from '../../core/text/flat-text.ts'
 import { namesOf } from '../../policy/prices/find-price.ts'
 import { type Candidate, fallbacksOf } from '../../routing/candidates.ts'
 import type { Call } from '../request/call.ts'

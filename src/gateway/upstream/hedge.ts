@@ -1,5 +1,5 @@
-import { flatText } from '../../core/flat-text.ts'
 import type { AttemptRecord } from '../../core/record.ts'
+import { flatText } from '../../core/text/flat-text.ts'
 import type { Sent } from '../../routing/attempt.ts'
 import { RouteTimes } from '../../routing/hedging.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'

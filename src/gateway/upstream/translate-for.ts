@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import { slicedBytes } from '../../core/known-spans.ts'
+import { slicedBytes } from '../../core/json/known-spans.ts'
 import { loadOnce } from '../../core/load-once.ts'
 import { nextTurn } from '../../core/slices.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import { groupDigits } from '../../core/units.ts'

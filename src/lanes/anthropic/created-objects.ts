@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 
 /** The container in which the provider's own tools ran; a later request may name it. */

@@ -1,4 +1,4 @@
-import { asArray, asCount, asObject, asText } from '../../core/json-value.ts'
+import { asArray, asCount, asObject, asText } from '../../core/json/json-value.ts'
 import type { EndedWork } from '../earlier-work.ts'
 
 /** A batch's usage is only in its results. A batch without a successful request has used nothing. */

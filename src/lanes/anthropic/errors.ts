@@ -1,5 +1,5 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { errorObject, shortMessage } from '../base-reader.ts'
 import type { AnswerReader, RenderedError, StreamedError } from '../contract.ts'

@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import { type Member, scanObject } from '../../core/json-scan.ts'
+import { type Member, scanObject } from '../../core/json/json-scan.ts'
 import { additionalNames, withAdditionalModels } from '../additional-models.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { forwardedQuery } from '../query.ts'

@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'

@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import { asObject, asText } from '../../core/json-value.ts'
+import { asObject, asText } from '../../core/json/json-value.ts'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 import { WatchedNames } from '../../core/watched-names.ts'
 import type { Inspection, LaneObjects, Match, ObjectPage, RenderedError } from '../contract.ts'

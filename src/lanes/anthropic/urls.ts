@@ -1,5 +1,5 @@
-import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
+import { type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
+import { readValue } from '../../core/json/json-value.ts'
 import type { LaneUrls } from '../contract.ts'
 import { editMembers } from '../text-members.ts'
 

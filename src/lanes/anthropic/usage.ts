@@ -1,4 +1,4 @@
-import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { TurnUsage } from '../contract.ts'
 import type { ResultUsage } from '../earlier-work.ts'

@@ -1,4 +1,4 @@
-import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import type { Endpoint } from '../contract.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { CreatedObject, ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { fileOfUri, nameObject } from './names.ts'

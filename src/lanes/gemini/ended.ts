@@ -1,4 +1,4 @@
-import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { EndedWork, ResultUsage, StartedWork } from '../earlier-work.ts'
 import { readInteractionUsage } from './interactions-reader.ts'
 import { modelName } from './names.ts'

@@ -1,5 +1,5 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { shortMessage } from '../base-reader.ts'
 import type { AnswerReader, Match, RenderedError, StreamedError } from '../contract.ts'
 import { renderAnswer, renderEvent, retrySeconds } from '../rendered-error.ts'

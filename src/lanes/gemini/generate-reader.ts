@@ -1,5 +1,5 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { asArray, asObject, asText, type JsonObject, parseObject, readMembers } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json/json-scan.ts'
+import { asArray, asObject, asText, type JsonObject, parseObject, readMembers } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'

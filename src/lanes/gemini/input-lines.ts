@@ -1,5 +1,5 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json/json-scan.ts'
+import { readValue } from '../../core/json/json-value.ts'
 import type { InputLine } from '../earlier-work.ts'
 import { readOutputLimit, rejectMisspelled } from '../request-body.ts'
 import { generateLimits } from './inspection.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { shortValue } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
+import { shortValue } from '../../core/json/json-scan.ts'
+import { readValue } from '../../core/json/json-value.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
 import { emptyInspection, isFault, readModel, readOutput, readStream, scanBody } from '../request-body.ts'

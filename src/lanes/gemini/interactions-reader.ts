@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'

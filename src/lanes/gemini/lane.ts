@@ -1,4 +1,4 @@
-import type { Edit } from '../../core/json-scan.ts'
+import type { Edit } from '../../core/json/json-scan.ts'
 import type { BodyPatch, Inspection, Lane, ListedModel, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { applyEdits, capOutput, promptEdits } from '../patch-body.ts'

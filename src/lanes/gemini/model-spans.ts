@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
+import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
+import { readValue } from '../../core/json/json-value.ts'
 import { groupDigits } from '../../core/units.ts'
 import { isLongName, rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'

@@ -1,4 +1,4 @@
-import { asText } from '../../core/json-value.ts'
+import { asText } from '../../core/json/json-value.ts'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { LaneObjects, Match, RenderedError } from '../contract.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'

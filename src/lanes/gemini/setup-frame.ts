@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Span, scanObject } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
+import { type Span, scanObject } from '../../core/json/json-scan.ts'
+import { readValue } from '../../core/json/json-value.ts'
 import type { FrameAsk, Inspection, Match, NamedModel } from '../contract.ts'
 import { scanFrame } from '../frames.ts'
 import { isFault, isLongName, rejectMisspelled } from '../request-body.ts'

@@ -1,6 +1,6 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import { type Span, scanObject } from '../../core/json-scan.ts'
-import { asArray, asObject, asText, parseObject, readValue } from '../../core/json-value.ts'
+import { type Span, scanObject } from '../../core/json/json-scan.ts'
+import { asArray, asObject, asText, parseObject, readValue } from '../../core/json/json-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { EndpointSocket, IssuedCredentials, Match, SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { LaneUrls } from '../contract.ts'
 import { editMembers, editTexts } from '../text-members.ts'
 import { others } from './created-objects.ts'

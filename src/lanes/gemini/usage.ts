@@ -1,5 +1,5 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { asArray, asCount, asObject, asText, type JsonObject, readMembers } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json/json-scan.ts'
+import { asArray, asCount, asObject, asText, type JsonObject, readMembers } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { RequestContent } from '../contract.ts'
 import { countModality, countUsage, readCount, usageDetail, usualConvention } from '../usage.ts'

@@ -1,5 +1,5 @@
-import { cutSpan, type Member, scanObject } from '../../core/json-scan.ts'
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { cutSpan, type Member, scanObject } from '../../core/json/json-scan.ts'
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Edit, type Member, scanObject, shortValue } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
+import { type Edit, type Member, scanObject, shortValue } from '../../core/json/json-scan.ts'
+import { readValue } from '../../core/json/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import { additionalNames, withAdditionalModels } from '../additional-models.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'

@@ -1,4 +1,4 @@
-import { asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'

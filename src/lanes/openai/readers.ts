@@ -1,5 +1,5 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { readMembers } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json/json-scan.ts'
+import { readMembers } from '../../core/json/json-value.ts'
 import type { UsageDetail } from '../../core/record.ts'
 import type { AnswerReader, BodyReading, Inspection } from '../contract.ts'
 import { usageDetail } from '../usage.ts'

@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'

@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { AnswerFacts, EventReading, Framing, StreamEvent } from '../contract.ts'

@@ -1,5 +1,5 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { asCount, asText, readMembers } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json/json-scan.ts'
+import { asCount, asText, readMembers } from '../../core/json/json-value.ts'
 import type { UsageDetail } from '../../core/record.ts'
 import { audioSeconds } from '../audio-length.ts'
 import type { RequestContent } from '../contract.ts'

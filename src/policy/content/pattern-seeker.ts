@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { errorText } from '../../core/caught.ts'
-import { isWithinCharacter } from '../../core/character-pairs.ts'
+import { isWithinCharacter } from '../../core/text/character-pairs.ts'
 import type { Detection } from '../detectors/detector.ts'
 import { readPattern } from './pattern-parts.ts'
 import type { Seeker } from './seeker.ts'

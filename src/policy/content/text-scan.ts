@@ -1,4 +1,4 @@
-import { isWithinCharacter } from '../../core/character-pairs.ts'
+import { isWithinCharacter } from '../../core/text/character-pairs.ts'
 import type { Detection } from '../detectors/detector.ts'
 import { labelOf, type ReadyRule } from './compile.ts'
 import type { Placeholders } from './placeholders.ts'

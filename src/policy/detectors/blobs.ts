@@ -1,4 +1,4 @@
-import { formatBytes } from '../../core/format-bytes.ts'
+import { formatBytes } from '../../core/text/format-bytes.ts'
 import { type Detector, findForm } from './detector.ts'
 
 const smallestBlob = 1024

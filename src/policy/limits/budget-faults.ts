@@ -1,8 +1,8 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { isoTime } from '../../core/flat-text.ts'
 import { usdOfNano, writeUsd } from '../../core/money.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
+import { isoTime } from '../../core/text/flat-text.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
 import { nameForClient, whoShares } from './limit-faults.ts'
 

@@ -1,4 +1,4 @@
-import { asObject, asString, parseJson, parseObject } from '../../core/json-value.ts'
+import { asObject, asString, parseJson, parseObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { ForwardingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { ResponseSink } from '../contract.ts'

@@ -1,4 +1,4 @@
-import { asPositiveCount, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asPositiveCount, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { headerValues, RewritingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { CallContext, OutboundRequest, ResponseSink } from '../contract.ts'
 import { readJsonCredential, textOf } from '../credential.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asPositiveCount, type JsonObject } from '../../core/json/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId } from './answer.ts'
 import { composeReply, countTokens, type DemoReply, readMessages, readText } from './reply.ts'
 import { embedText } from './vector.ts'

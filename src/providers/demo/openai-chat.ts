@@ -1,4 +1,4 @@
-import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asPositiveCount, type JsonObject } from '../../core/json/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, dataEvent, demoId, seconds } from './answer.ts'
 import { composeReply, countTokens, type DemoReply, readMessages, readText } from './reply.ts'
 

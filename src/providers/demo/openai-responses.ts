@@ -1,4 +1,4 @@
-import { asPositiveCount, type JsonObject } from '../../core/json-value.ts'
+import { asPositiveCount, type JsonObject } from '../../core/json/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId, namedEvent, seconds } from './answer.ts'
 import { composeReply, type DemoReply, readMessages, readText } from './reply.ts'
 

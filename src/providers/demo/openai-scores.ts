@@ -1,4 +1,4 @@
-import { asPositiveCount, asString, type JsonObject } from '../../core/json-value.ts'
+import { asPositiveCount, asString, type JsonObject } from '../../core/json/json-value.ts'
 import { answerJson, type DemoAnswer, demoId } from './answer.ts'
 import { countTokens, readText } from './reply.ts'
 import { embedText } from './vector.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString } from '../../core/json-value.ts'
+import { asArray, asObject, asString } from '../../core/json/json-value.ts'
 
 /** What the demo provider says, whatever the format it is said in. */
 export interface DemoReply {

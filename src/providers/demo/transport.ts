@@ -1,4 +1,4 @@
-import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asString, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { type LaneName, laneNames } from '../../core/lane.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { OutboundRequest, Transport } from '../contract.ts'

@@ -1,5 +1,5 @@
 import { errorCode } from '../../core/caught.ts'
-import { asObject, asString, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asString, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { type Ask, readAddress, TokenRejected } from '../access-token.ts'
 import type { OutboundRequest } from '../contract.ts'
 import { textOf } from '../credential.ts'

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asString, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { type Ask, askForToken, type IssuedToken, readAddress, TokenRejected } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'

@@ -1,4 +1,4 @@
-import { asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asString, type JsonObject } from '../../core/json/json-value.ts'
 import { metadataOrigin } from '../address-guard.ts'
 import type { EgressOptions, ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'

@@ -1,4 +1,4 @@
-import { asString, type JsonObject } from '../../core/json-value.ts'
+import { asString, type JsonObject } from '../../core/json/json-value.ts'
 import { RewritingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { CallContext, OutboundRequest, ResponseSink, Sending, Transport } from '../contract.ts'
 import { textOf } from '../credential.ts'

@@ -1,6 +1,6 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { asObject, asString, parseJson } from '../../core/json-value.ts'
-import { skipSpace } from '../../core/json-walk.ts'
+import { scanObject } from '../../core/json/json-scan.ts'
+import { asObject, asString, parseJson } from '../../core/json/json-value.ts'
+import { skipSpace } from '../../core/json/json-walk.ts'
 import type { OutboundRequest } from '../contract.ts'
 
 /** What the clouds that host Anthropic's models share: members that move out of the body, and errors of their own. */

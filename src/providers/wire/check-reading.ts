@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject, parseJson } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject, parseJson } from '../../core/json/json-value.ts'
 import type { CheckResult, ListedProviderModel } from '../contract.ts'
 import { readErrorBody } from './status.ts'
 

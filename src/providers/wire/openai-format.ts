@@ -1,5 +1,5 @@
 import type { FormatName } from '../../core/format.ts'
-import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asPositiveCount, type JsonObject } from '../../core/json/json-value.ts'
 import type { CheckPlan, ListedProviderModel, Meaning, ProviderError } from '../contract.ts'
 import { replacePath, splitBaseUrl } from './base-url.ts'
 import { checkPassed, readModelList, readName } from './check-reading.ts'

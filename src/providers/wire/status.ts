@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject, parseJson } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject, parseJson } from '../../core/json/json-value.ts'
 import type { AnswerHead, Meaning, ProviderError } from '../contract.ts'
 import { readReset } from './reset-headers.ts'
 import { readProtoDuration, readRetryAfter } from './retry-after.ts'

@@ -1,6 +1,6 @@
 import { bodyParts } from '../../core/capture.ts'
-import { isObject } from '../../core/is-object.ts'
 import type { JournalEntry } from '../../core/journal-format.ts'
+import { isObject } from '../../core/json/is-object.ts'
 import { readTime } from '../records/record-head.ts'
 
 type EntryFields = Record<string, unknown>

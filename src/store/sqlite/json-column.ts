@@ -1,4 +1,4 @@
-import { isObject } from '../../core/is-object.ts'
+import { isObject } from '../../core/json/is-object.ts'
 
 /** What a `*_json` column holds. The shape is vouched for by whoever wrote it: this store's own code. */
 export function readJson<Value>(text: string): Value {

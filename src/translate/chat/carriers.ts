@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import { packReasoning, unpackReasoning } from '../carried-reasoning.ts'
 import type { Carriers } from '../codec.ts'
 import type { Opaque, ReasoningPart } from '../conversation.ts'

@@ -1,4 +1,4 @@
-import { asText } from '../../core/json-value.ts'
+import { asText } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { StopReason } from '../reply.ts'
 

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { ConversationTurn } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { cacheMarkPath } from '../setting-paths.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { ReplyReader } from '../codec.ts'
 import type { TokenLogprob } from '../conversation.ts'
 import { readLogprobs } from '../logprobs.ts'

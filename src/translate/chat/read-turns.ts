@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { ReadContext } from '../codec.ts'
 import type {
   CacheMark,

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, parseJson } from '../../core/json-value.ts'
+import { asArray, asObject, asText, parseJson } from '../../core/json/json-value.ts'
 import type { Opaque } from '../conversation.ts'
 
 /** More does not fit where clients keep it (`openCarriers`). */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
 
 /** The prompt includes cached tokens, the answer includes reasoning. Source: wire/streaming.md, section 5. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { WriteContext } from '../codec.ts'
 import type { CallPart, Conversation, ReasoningPart } from '../conversation.ts'
 import { customToolNames, unwrapCustomInput } from '../custom-tools.ts'

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ConversationSettings, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'

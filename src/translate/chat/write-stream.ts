@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { brokenAnswer } from '../broken-answer.ts'
 import type { ReplyWriter, WriteContext } from '../codec.ts'
 import type { Citation, ReasoningPart, TokenLogprob } from '../conversation.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { MediaPart, TextPart, Tool } from '../conversation.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
-import { type JsonObject, parseObject } from '../../core/json-value.ts'
+import { type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { Ledger } from '../ledger.ts'
 import type { EmbeddingCodec, EmbeddingRequest } from './embeddings.ts'
 import { geminiEmbeddings } from './gemini.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { Ledger } from '../ledger.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'

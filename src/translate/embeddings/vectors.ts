@@ -1,4 +1,4 @@
-import { asArray } from '../../core/json-value.ts'
+import { asArray } from '../../core/json/json-value.ts'
 
 /** A list of numbers; null: the value is not one. */
 export function readVector(value: unknown): readonly number[] | null {

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { generateFields } from './fields.ts'
 
 /** Members whose own members the format names. Other members (arguments, schemas, labels) contain data. */

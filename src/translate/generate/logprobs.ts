@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json/json-value.ts'
 import type { TokenLogprob } from '../conversation.ts'
 import { bytesOf } from '../logprobs.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { unsignedMark } from '../../core/sealed-mark.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'

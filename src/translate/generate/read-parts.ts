@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { Opaque } from '../conversation.ts'
 import { lostMembers } from '../lost-members.ts'
 

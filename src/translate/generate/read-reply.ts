@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts'
-import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
 import { isFlagged, lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json/json-value.ts'
 import type { ReplyReader } from '../codec.ts'
 import type { Citation, TokenLogprob } from '../conversation.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'

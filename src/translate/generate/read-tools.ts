@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { Tool, ToolChoice } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
 import { servedTier } from '../served-tier.ts'
 

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
 import { toolNameFor } from '../ids.ts'

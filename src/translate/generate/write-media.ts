@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'

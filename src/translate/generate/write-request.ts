@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ConversationSettings, OutputFormat, ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'

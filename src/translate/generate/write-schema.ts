@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { Ledger } from '../ledger.ts'
 import { schemaForGemini } from '../schema/gemini.ts'
 import { ReferenceBudget, SchemaError } from '../schema/references.ts'

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { CacheMark } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { cacheMarkPath } from '../setting-paths.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { Citation } from '../conversation.ts'
 
 /** Citations of web pages and search results. Citations of documents refer to the request: no other format has a place for them. */

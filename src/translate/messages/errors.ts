@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { tooLongWords } from '../../core/too-long.ts'
 import { type ErrorKind, kindsOfStatuses, type ReplyError } from '../reply.ts'

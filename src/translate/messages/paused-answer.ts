@@ -1,5 +1,5 @@
-import { type Member, scanObject } from '../../core/json-scan.ts'
-import { asArray, asObject, asString, isCount, type JsonObject, readMembers } from '../../core/json-value.ts'
+import { type Member, scanObject } from '../../core/json/json-scan.ts'
+import { asArray, asObject, asString, isCount, type JsonObject, readMembers } from '../../core/json/json-value.ts'
 import { countOf, parseLossless } from '../json.ts'
 import type { PausedBlocks, Pausing } from '../pausing.ts'
 

@@ -1,5 +1,5 @@
 import { fault } from '../../core/errors.ts'
-import { asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
 import type { Citation } from '../conversation.ts'
 import { lostMembers } from '../lost-members.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json/json-value.ts'
 import type { SeenField, Tool } from '../conversation.ts'
 
 export function isToolChange(block: unknown): boolean {

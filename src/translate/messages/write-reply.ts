@@ -1,4 +1,4 @@
-import { asText, type JsonObject } from '../../core/json-value.ts'
+import { asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { Carriers, WriteContext } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'

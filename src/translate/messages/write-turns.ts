@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { CustomInputDecoder } from '../custom-tools.ts'
 import { areArguments } from '../stop.ts'
 import type { EmitEvent, ItemPlace } from './message-item.ts'

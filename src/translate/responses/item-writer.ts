@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Citation, Opaque, TokenLogprob } from '../conversation.ts'

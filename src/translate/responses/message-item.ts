@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { Citation, TokenLogprob } from '../conversation.ts'
 import { writeCitation } from './citations.ts'
 

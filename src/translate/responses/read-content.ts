@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { CacheMark, MediaPart, MediaSource, RefusalPart, TextPart } from '../conversation.ts'
 import { readDataUrl } from '../data-url.ts'
 import { typeForName } from '../file-name.ts'

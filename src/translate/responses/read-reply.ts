@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
 import type { Opaque } from '../conversation.ts'
 import { countOf } from '../json.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { EmitEvent, ItemPlace } from './message-item.ts'
 
 /** Reasoning: the visible text as its only summary, and what only a provider can read sealed in `encrypted_content`. */

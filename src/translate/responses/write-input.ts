@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { CacheMark, MediaPart, Opaque, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'

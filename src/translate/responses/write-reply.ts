@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { WriteContext } from '../codec.ts'
 import type { ModelReply } from '../reply.ts'
 import { replyEvents } from '../reply-events.ts'

@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type {
   Conversation,

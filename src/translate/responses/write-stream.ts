@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { ReplyWriter, WriteContext } from '../codec.ts'
 import type { ReplyError, ReplyEvent, Stop } from '../reply.ts'
 import { PartSequence } from '../sequence.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, flatGrammar } from '../custom-tools.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../core/json/json-value.ts'
 import type { Ledger } from '../ledger.ts'
 import { deepest } from './references.ts'
 import { pathBelow } from './schema-paths.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { numberOf } from '../json.ts'
 import { deepest, type ReferenceBudget, References, SchemaError } from './references.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { OutputFormat, Tool } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'

@@ -1,4 +1,4 @@
-import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { countOf } from '../json.ts'
 import { orderProperties } from './property-order.ts'
 import { deepest } from './references.ts'

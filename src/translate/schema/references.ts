@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 
 /** The deepest nesting: no person writes a deeper schema. */

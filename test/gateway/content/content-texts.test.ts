@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readNodes } from '../../../src/core/json-nodes.ts'
+import { readNodes } from '../../../src/core/json/json-nodes.ts'
 import { findTexts, TextFinder } from '../../../src/gateway/content/content-texts.ts'
 
 it('finds texts in steps, in their order, however many values a body has', () => {

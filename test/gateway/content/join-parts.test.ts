@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readNodes } from '../../../src/core/json-nodes.ts'
+import { readNodes } from '../../../src/core/json/json-nodes.ts'
 import { findTexts } from '../../../src/gateway/content/content-texts.ts'
 import { joinParts } from '../../../src/gateway/content/join-parts.ts'
 import { WorkTurn } from '../../../src/gateway/content/scan-sliced.ts'

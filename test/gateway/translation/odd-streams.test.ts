@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type FormatName, formatNames } from '../../../src/core/format.ts'
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 import { flow, streamOf } from '../../support/translate/flow.ts'
 import { checkStream } from '../../support/translate/grammar.ts'
 

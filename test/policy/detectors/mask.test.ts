@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mintGatewayKey } from '../../../src/core/gateway-key.ts'
-import { JsonArrayFramer } from '../../../src/core/json-array.ts'
+import { JsonArrayFramer } from '../../../src/core/json/json-array.ts'
 import { SseFramer } from '../../../src/core/sse.ts'
 import type { StreamFramer } from '../../../src/core/stream-event.ts'
 import { findAll } from '../../../src/policy/detectors/detector.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { FormatName } from '../../../src/core/format.ts'
-import { asArray, asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { checkStream } from './grammar.ts'
 import { readSse, type SentEvent } from './sse.ts'
 import { type RequestOptions, translateEvents, translateRequest, writeContext } from './stage.ts'

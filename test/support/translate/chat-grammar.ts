@@ -1,4 +1,4 @@
-import { asArray, asObject, asString, asText, isCount, type JsonObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject, asString, asText, isCount, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { isReadableObject } from './readable-object.ts'
 import type { SentEvent } from './sse.ts'
 

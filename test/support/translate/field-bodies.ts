@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 
 const png = 'data:image/png;base64,iVBORw0KGgo='
 

@@ -1,5 +1,5 @@
 import type { FormatName } from '../../../src/core/format.ts'
-import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { conditionOf } from '../../../src/translate/depends.ts'
 import type { Fate } from '../../../src/translate/field-table.ts'
 import { fateOf, losses } from '../../../src/translate/losses.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 
 const user = { role: 'user', parts: [{ text: 'x' }] }
 const plain = { contents: [user] }

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, isCount, type JsonObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject, asText, isCount, type JsonObject } from '../../../src/core/json/json-value.ts'
 import type { SentEvent } from './sse.ts'
 
 /** Gemini's stream: nothing but data, no end of its own. Source: wire/streaming.md, sections 0 and 4. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { asArray, asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { checkStream } from './grammar.ts'
 import type { SentEvent } from './sse.ts'
 import { translateEvents, writeContext } from './stage.ts'

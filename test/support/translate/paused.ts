@@ -1,5 +1,5 @@
 import type { FormatName } from '../../../src/core/format.ts'
-import { asObject } from '../../../src/core/json-value.ts'
+import { asObject } from '../../../src/core/json/json-value.ts'
 import { PartNumbers } from '../../../src/gateway/translation/part-numbers.ts'
 import { applyEdits } from '../../../src/lanes/patch-body.ts'
 import { addUsage, addUsageDetail } from '../../../src/lanes/usage-sum.ts'

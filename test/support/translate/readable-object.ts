@@ -1,4 +1,4 @@
-import { asObject } from '../../../src/core/json-value.ts'
+import { asObject } from '../../../src/core/json/json-value.ts'
 import { parseLossless } from '../../../src/translate/json.ts'
 
 /** The text is a JSON object, whole. */

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { parseJson } from '../../../src/core/json-value.ts'
+import { parseJson } from '../../../src/core/json/json-value.ts'
 
 /** What a client's SDK makes of a stream. */
 export interface SdkAnswer {

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { parseLossless } from '../../../src/translate/json.ts'
 
 export interface SentEvent {

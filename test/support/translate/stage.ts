@@ -1,6 +1,6 @@
 import type { Fault } from '../../../src/core/errors.ts'
 import type { FormatName } from '../../../src/core/format.ts'
-import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { MessageUsage } from '../../../src/lanes/anthropic/usage.ts'
 import { readGenerateDetail, readGenerateUsage } from '../../../src/lanes/gemini/usage.ts'
 import { readChatUsage, readResponsesUsage, readUsageDetail } from '../../../src/lanes/openai/usage.ts'

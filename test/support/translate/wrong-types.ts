@@ -1,5 +1,5 @@
 import type { FormatName } from '../../../src/core/format.ts'
-import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { fateOf, losses } from '../../../src/translate/losses.ts'
 import { isWithin, removePath } from './field-check.ts'
 import { type RequestOptions, translateRequest } from './stage.ts'

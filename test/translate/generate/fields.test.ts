@@ -14,7 +14,7 @@ import type {
   ToolConfig,
 } from '@google/genai'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 import { generateFields } from '../../../src/translate/generate/fields.ts'
 import { isAccountedFor, unsaidLosses } from '../../support/translate/field-check.ts'
 import { generateBodies as bodies } from '../../support/translate/generate-bodies.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asArray, asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { request } from '../../support/translate/asked.ts'
 import { ask, call, chunk, newest, partsOf, result, signed, user } from '../../support/translate/generate-parts.ts'
 import { readSse } from '../../support/translate/sse.ts'

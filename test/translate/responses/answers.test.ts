@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 import { responsesCodec } from '../../../src/translate/responses/codec.ts'
 import { checkStream } from '../../support/translate/grammar.ts'
 import type { SentEvent } from '../../support/translate/sse.ts'

@@ -8,7 +8,7 @@ import type {
 } from 'openai/resources/responses/responses'
 import type { Reasoning } from 'openai/resources/shared'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 import { responsesFields } from '../../../src/translate/responses/fields.ts'
 import { isAccountedFor, unsaidLosses } from '../../support/translate/field-check.ts'
 import { responsesBodies as bodies } from '../../support/translate/responses-bodies.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asArray, asObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject } from '../../../src/core/json/json-value.ts'
 import { request } from '../../support/translate/asked.ts'
 import { block, callChunk, chatChunk, messageEvents } from '../../support/translate/chunks.ts'
 import { checkStream } from '../../support/translate/grammar.ts'

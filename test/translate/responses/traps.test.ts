@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asArray, asObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject } from '../../../src/core/json/json-value.ts'
 import { request } from '../../support/translate/asked.ts'
 import { callChunk, chatChunk } from '../../support/translate/chunks.ts'
 import { ask, asked, outputOf, patchCall, patchTool, stream, user } from '../../support/translate/responses-client.ts'

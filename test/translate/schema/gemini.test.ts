@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/json-value.ts'
+import type { JsonObject } from '../../../src/core/json/json-value.ts'
 import { schemaForGemini } from '../../../src/translate/schema/gemini.ts'
 import { ReferenceBudget, SchemaError } from '../../../src/translate/schema/references.ts'
 

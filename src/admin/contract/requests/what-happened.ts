@@ -1,5 +1,5 @@
-import { firstSentence } from '../../../core/first-sentence.ts'
 import type { AttemptRecord, ReasoningState, RequestRecord, Signal } from '../../../core/record.ts'
+import { firstSentence } from '../../../core/text/first-sentence.ts'
 import { formatMilliseconds, formatMoney, groupDigits } from '../show-value.ts'
 import { listSteps, nameTarget, providersBehind, type RequestStep } from './request-steps.ts'
 

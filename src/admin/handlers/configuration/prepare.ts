@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server'
-import { closestNames } from '../../../core/closest-names.ts'
 import { mapInSlices } from '../../../core/slices.ts'
+import { closestNames } from '../../../core/text/closest-names.ts'
 import { describeUnset } from '../../../core/variables.ts'
 import { keyOf, type ManifestEntry, type ManifestResource, objectsIn, type Plain } from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'

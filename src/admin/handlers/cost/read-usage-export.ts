@@ -1,4 +1,4 @@
-import { parseCsv } from '../../../core/csv.ts'
+import { parseCsv } from '../../../core/text/csv.ts'
 import { invalid } from '../fault.ts'
 
 /** One line of a provider's export. What a file has no column for is null. */

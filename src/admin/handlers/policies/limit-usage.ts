@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { isoTime } from '../../../core/flat-text.ts'
 import { isOpen, parseOpening } from '../../../core/opening.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
+import { isoTime } from '../../../core/text/flat-text.ts'
 import { minuteOfWeek } from '../../../policy/calendar.ts'
 import { listBudgets, type PlacedLimit, placeLimits } from '../../../policy/limits/place-limits.ts'
 import { minutesLater, nextChange } from '../../../policy/opening-times.ts'

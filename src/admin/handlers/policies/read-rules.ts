@@ -1,6 +1,6 @@
 import type { ContentRule } from '../../../core/content-rules.ts'
 import { type PolicyRules, parseValue, type RuleForm } from '../../../core/policy-rules.ts'
-import { quote } from '../../../core/quote.ts'
+import { quote } from '../../../core/text/quote.ts'
 import { readContentFiles } from '../../../manifest/content-files.ts'
 import { invalid } from '../fault.ts'
 

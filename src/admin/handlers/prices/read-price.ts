@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { errorText } from '../../../core/caught.ts'
-import { asObject, asText } from '../../../core/json-value.ts'
+import { asObject, asText } from '../../../core/json/json-value.ts'
 import { fillPrice, type ModelPrice, priceVariants, type TokenRates } from '../../../core/model-price.ts'
 import { ratePaths } from '../../../core/rate-paths.ts'
 import type { givenPrice } from '../../contract/prices/price-fields.ts'

@@ -1,5 +1,5 @@
-import { isoTime } from '../../../core/flat-text.ts'
 import type { AccountLimits } from '../../../core/policy-limits.ts'
+import { isoTime } from '../../../core/text/flat-text.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import type { Provider } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'

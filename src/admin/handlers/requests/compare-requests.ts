@@ -1,5 +1,5 @@
 import { roundUsd } from '../../../core/money.ts'
-import { compareTexts } from '../../../core/text-difference.ts'
+import { compareTexts } from '../../../core/text/text-difference.ts'
 import type { Compared, ReplayDifference } from '../../contract/requests/request-replay.ts'
 import { formatMilliseconds, formatMoney, groupDigits } from '../../contract/show-value.ts'
 

@@ -1,5 +1,5 @@
-import { csvLine } from '../../../core/csv.ts'
 import type { RequestRecord } from '../../../core/record.ts'
+import { csvLine } from '../../../core/text/csv.ts'
 
 type Value = string | number | boolean | null
 

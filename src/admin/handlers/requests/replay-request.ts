@@ -1,5 +1,5 @@
 import type { MissingBodies } from '../../../core/capture.ts'
-import { memberOf, readNodes } from '../../../core/json-nodes.ts'
+import { memberOf, readNodes } from '../../../core/json/json-nodes.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'

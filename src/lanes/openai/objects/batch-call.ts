@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../../core/errors.ts'
-import { type Member, scanObject } from '../../../core/json-scan.ts'
-import { readValue } from '../../../core/json-value.ts'
+import { type Member, scanObject } from '../../../core/json/json-scan.ts'
+import { readValue } from '../../../core/json/json-value.ts'
 import type { Match } from '../../contract.ts'
 import type { Matcher } from '../../endpoint-table.ts'
 import { JsonMembers, type JsonValue, readTree, tooManyValues } from '../../json-tree.ts'

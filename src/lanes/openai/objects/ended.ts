@@ -1,5 +1,5 @@
 import type { BackgroundWork } from '../../../core/journal-format.ts'
-import { asArray, asCount, asObject, asText, type JsonObject } from '../../../core/json-value.ts'
+import { asArray, asCount, asObject, asText, type JsonObject } from '../../../core/json/json-value.ts'
 import type { EndedWork, StartedWork } from '../../earlier-work.ts'
 import { readSearches, readUsage, readUsageDetail, resultsBeside } from '../usage.ts'
 

@@ -1,4 +1,4 @@
-import { isJson } from '../../../../core/indent-json.ts'
+import { isJson } from '../../../../core/json/indent-json.ts'
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import { type LaneCall, lanePath, type Turn, writeLaneCall } from '../../../../core/lane-call.ts'
 
