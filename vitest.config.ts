@@ -26,7 +26,7 @@ const slow = process.env.SPGW_TEST_QUICK
       'test/cluster/records/{reprice,shipper,shipping,usage-claims,write-records}.test.ts',
       'test/cli/{completion,health,manual,remote}.test.ts',
       'test/config/certificate.test.ts',
-      'test/core/sliced-json.test.ts',
+      'test/core/json/sliced-json.test.ts',
       'test/examples/{cluster,systemd}.test.ts',
       'test/import/any-file.test.ts',
       'test/lanes/long-values.test.ts',
