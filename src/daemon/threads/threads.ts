@@ -14,18 +14,18 @@ declare const __BUNDLED__: boolean | undefined
  * could be measured; three quarters of that stay with the process for good.
  */
 const entries = {
-  store: { source: '../store/thread.ts', bundle: 'store-thread.js', heapMegabytes: 1024, youngMegabytes: 12 },
+  store: { source: '../../store/thread.ts', bundle: 'store-thread.js', heapMegabytes: 1024, youngMegabytes: 12 },
   backup: {
-    source: '../store/backup/backup-thread.ts',
+    source: '../../store/backup/backup-thread.ts',
     bundle: 'backup-thread.js',
     heapMegabytes: 512,
     youngMegabytes: 12,
   },
   // Only on a node of a cluster.
-  cluster: { source: '../cluster/thread.ts', bundle: 'cluster-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
-  manifest: { source: '../manifest/thread.ts', bundle: 'manifest-thread.js', heapMegabytes: 256, youngMegabytes: 24 },
+  cluster: { source: '../../cluster/thread.ts', bundle: 'cluster-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
+  manifest: { source: '../../manifest/thread.ts', bundle: 'manifest-thread.js', heapMegabytes: 256, youngMegabytes: 24 },
   gateway: {
-    source: '../gateway/thread/thread.ts',
+    source: '../../gateway/thread/thread.ts',
     bundle: 'gateway-thread.js',
     heapMegabytes: 512,
     youngMegabytes: 24,
