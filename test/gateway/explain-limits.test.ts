@@ -72,7 +72,7 @@ function contextOf(plane: DataPlane, configuration: ConfigurationSnapshot, price
   }
   const list = async () => []
   const found = (id: string) => ({ list, find: async () => ({ id, name: 'default' }) })
-  const key = { id: 'key_1', name: 'one', projectId: 'prj_1', environmentId: 'env_1' }
+  const key = { id: 'key_1', name: 'one', projectId: 'prj_1', environmentId: 'env_1', revokedAt: null, expiresAt: null }
   const store = {
     projects: found('prj_1'),
     environments: found('env_1'),

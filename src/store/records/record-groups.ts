@@ -51,17 +51,18 @@ function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupN
 }
 
 /** A key whose name others have too says in every group which it is, unless the project beside it does. */
-export function nameApart<Group extends { names: string[]; wholes: string[] }>(
+export function nameApart<Group extends { id: string; names: string[]; wholes: string[] }>(
   groups: readonly Group[],
   ways: readonly StatsBy[] = ['key'],
 ): Group[] {
   const key = ways.indexOf('key')
   const nameOf = ({ names }: Group) => (ways.includes('project') ? names.join('\n') : names[key])
-  /** By name the one key that has it; '': several have it. */
+  /** By name the id of the one key that has it; '': several have it. */
   const keys = new Map<string | undefined, string | undefined>()
   for (const group of groups) {
-    const whole = group.wholes[key]
-    keys.set(nameOf(group), (keys.get(nameOf(group)) ?? whole) === whole ? whole : '')
+    // What stands beside it, as a tag, may hold a line break.
+    const id = group.id.split('\n').at(key === 0 ? 0 : -1)
+    keys.set(nameOf(group), (keys.get(nameOf(group)) ?? id) === id ? id : '')
   }
   return groups.map((group) => (keys.get(nameOf(group)) === '' ? { ...group, names: group.wholes } : group))
 }

@@ -6,7 +6,12 @@ import type { StoreHealth } from '../../../src/store/api.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const well = { degraded: null, setAside: [] as string[], databaseBytes: 1 } as unknown as StoreHealth
+const well = {
+  degraded: null,
+  setAside: [] as string[],
+  databaseBytes: 1,
+  removalHeldUntil: null,
+} as unknown as StoreHealth
 
 function watchStore(health: () => Promise<StoreHealth>) {
   const said: (string | null)[] = []

@@ -4,11 +4,13 @@ import { gemini, messages, openai } from '../../support/shows/lane-streams.ts'
 import { type Answer, json } from '../../support/shows/streams.ts'
 
 const policies = (['block', 'redact', 'flag'] as const).map((action) =>
-  keyPolicy(action, { contentRules: [contentRule('keys', ['answer'], { detector: 'secrets', action })] }),
+  keyPolicy(action, { contentRules: [contentRule('addresses', ['answer'], { detector: 'email-addresses', action })] }),
 )
 const mailRule = { detector: 'email-addresses', action: 'redact', reversible: true } as const
 policies.push(
-  keyPolicy('prompts', { contentRules: [contentRule('keys', ['prompt'], { detector: 'secrets', action: 'redact' })] }),
+  keyPolicy('prompts', {
+    contentRules: [contentRule('addresses', ['prompt'], { detector: 'email-addresses', action: 'redact' })],
+  }),
   keyPolicy('returns', { contentRules: [contentRule('keys', ['prompt'], mailRule)] }),
 )
 
@@ -38,8 +40,9 @@ describe('an error in a stream, before any content', () => {
   beforeEach(() => {
     for (const at of [0, 1, 2]) stage.plane.heal(at)
   })
-  const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
-  const says = `No such thing: ${token}.`
+  // No key: those are hidden whatever rules say.
+  const address = 'john@example.com'
+  const says = `No such thing: ${address}.`
   const event = (data: object) => ({ type: 'text/event-stream', text: `data: ${JSON.stringify(data)}\n\n` })
   const googles = (code: number) => ({
     error: { code, status: code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL', message: says },
@@ -94,18 +97,18 @@ describe('an error in a stream, before any content', () => {
     'is looked at as any other: %s, %i',
     async (_name, code, path, body, answer) => {
       const flagged = await ask('flag', path, body, answer(code))
-      expect(flagged.text).toContain(token)
+      expect(flagged.text).toContain(address)
       const masked = await ask('redact', path, body, answer(code))
-      expect(masked.text).not.toContain(token)
-      expect(masked.text).toContain('No such thing: [TOKEN_1]')
+      expect(masked.text).not.toContain(address)
+      expect(masked.text).toContain('No such thing: [EMAIL_1]')
       const blocked = await ask('block', path, body, answer(code))
-      expect(blocked.text).not.toContain(token)
+      expect(blocked.text).not.toContain(address)
       expect(blocked.record.error?.code).toBe('policy_denied')
       // Nor does a record keep what rules hide, however often it says it.
-      expect(JSON.stringify(flagged.record)).toContain(token)
-      expect(JSON.stringify(masked.record)).not.toContain(token)
-      expect(JSON.stringify(masked.record)).toContain('[TOKEN_1]')
-      expect(JSON.stringify(blocked.record)).not.toContain(token)
+      expect(JSON.stringify(flagged.record)).toContain(address)
+      expect(JSON.stringify(masked.record)).not.toContain(address)
+      expect(JSON.stringify(masked.record)).toContain('[EMAIL_1]')
+      expect(JSON.stringify(blocked.record)).not.toContain(address)
     },
   )
 
@@ -114,7 +117,7 @@ describe('an error in a stream, before any content', () => {
     const text = [content, { error: { message: says, code: 500 } }].map((each) => `data: ${JSON.stringify(each)}\n\n`)
     for (const policy of ['redact', 'block', 'prompts']) {
       const { record } = await ask(policy, openai.path, openai.body, { type: 'text/event-stream', text: text.join('') })
-      expect(JSON.stringify(record)).not.toContain(token)
+      expect(JSON.stringify(record)).not.toContain(address)
     }
   })
 
@@ -122,10 +125,10 @@ describe('an error in a stream, before any content', () => {
     status = 401
     const { record, text } = await ask('redact', openai.path, openai.body, json({ error: { message: says } }))
     status = 200
-    expect(text).not.toContain(token)
+    expect(text).not.toContain(address)
     expect(record.error?.code).toBe('provider_credential_rejected')
-    expect(JSON.stringify(record)).not.toContain(token)
-    expect(record.error?.message).toContain('[TOKEN_1]')
+    expect(JSON.stringify(record)).not.toContain(address)
+    expect(record.error?.message).toContain('[EMAIL_1]')
   })
 
   it.each([400, 500])('has its placeholders in the record, which never holds what they stand for: %i', async (code) => {
