@@ -17,9 +17,9 @@ export function unpackReasoning(opaque: Opaque): { text: string | null; opaque: 
 }
 
 /**
- * Gemini signs calls and texts, and other formats have no place for that. There the signature is carried in a part of its own, and returned
+ * Gemini signs calls, texts and images, and other formats have no place for that. There the signature is carried in a part of its own, and returned
  * to the part that it belongs to: a carrier for a call names the call, since some clients move reasoning before calls; one for a text
- * follows the text. `isCarrier`: whether the part at that index can be one.
+ * or an image follows it. `isCarrier`: whether the part at that index can be one.
  */
 export function linkCarriers(
   parts: readonly Part[],
@@ -29,12 +29,13 @@ export function linkCarriers(
   const calls = new Map(parts.flatMap((part, index) => (part.kind === 'call' ? [[part.id, index]] : [])))
   let text = -1
   const isApart = parts.map((part, index) => {
-    if (part.kind === 'text') text = index
+    if (part.kind === 'text' || (part.kind === 'image' && part.made === true)) text = index
     if (part.kind !== 'reasoning' || part.text !== '' || part.opaque?.form !== 'thought') return true
     const { id, ...opaque } = part.opaque
     const owner = id === undefined ? text : (calls.get(id) ?? -1)
     const signed = linked[owner]
-    if (!isCarrier(index) || (signed?.kind !== 'call' && signed?.kind !== 'text')) return true
+    if (!isCarrier(index) || (signed?.kind !== 'call' && signed?.kind !== 'text' && signed?.kind !== 'image'))
+      return true
     linked[owner] = { ...signed, opaque }
     return false
   })

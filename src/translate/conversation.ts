@@ -109,6 +109,10 @@ export interface ResultPart extends PartBase {
 export interface MediaPart extends PartBase {
   kind: 'image' | 'audio' | 'video' | 'file'
   source: MediaSource
+  /** Responses: the model made this image. Only Gemini's turns have a place for it. */
+  made?: true
+  /** Gemini signs what it makes. */
+  opaque?: Opaque
   /** A file's name or title. */
   name?: string
   /** As OpenAI names it: `auto`, `low`, `high`, `original`. */

@@ -4,6 +4,12 @@ import type { ModelReply, ReplyEvent } from './reply.ts'
 export function* replyEvents({ id, model, parts, stop }: ModelReply): Generator<ReplyEvent> {
   yield { kind: 'start', id, model }
   for (const [part, content] of parts.entries()) {
+    if (content.kind === 'image') {
+      const { path: _, ...image } = content
+      yield { ...image, part }
+      yield { kind: 'part-end', part }
+      continue
+    }
     if (content.kind === 'call') {
       yield { kind: 'call', part, id: content.id, name: content.name, custom: content.custom }
       yield { kind: 'arguments', part, text: content.arguments }

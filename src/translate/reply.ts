@@ -7,12 +7,23 @@ export interface ModelReply {
   id: string
   /** As the provider reports it. */
   model: string
-  parts: readonly (TextPart | RefusalPart | ReasoningPart | CallPart)[]
+  parts: readonly (TextPart | RefusalPart | ReasoningPart | CallPart | MadeImage)[]
   stop: Stop
   /** Seconds since the epoch; null if the format has no such member. */
   created: number | null
   /** Members and blocks of the answer that no event or part carries, as names for the record's losses. */
   dropped: readonly string[]
+}
+
+/** An image that the model made, which comes whole. Clients other than those of Responses have no place for it. */
+export interface MadeImage {
+  kind: 'image'
+  path: string
+  /** `image/png` */
+  type: string
+  /** Base64. */
+  data: string
+  opaque?: Opaque
 }
 
 export interface Stop {
@@ -53,6 +64,7 @@ export type ReplyEvent =
   | { kind: 'call'; part: number; id: string | null; name: string; custom: boolean }
   /** A piece of the call's JSON text, or of a custom tool's input. */
   | { kind: 'arguments'; part: number; text: string }
+  | ({ part: number } & Omit<MadeImage, 'path'>)
   | { kind: 'citation'; part: number; citation: Citation }
   /** The part has ended. */
   | { kind: 'part-end'; part: number }

@@ -251,9 +251,13 @@ function isEmptyText(part: Part): boolean {
 }
 
 /** Providers reject empty texts. */
+/** And without images that the model made, where no turn holds them. */
 function withoutEmptyTexts(parts: readonly Part[], ledger: Ledger): readonly Part[] {
-  if (!parts.some(isEmptyText)) return parts
+  // The table has said that it is lost.
+  const isNowhere = (part: Part) => part.kind === 'image' && part.made === true && ledger.to !== 'generate'
+  if (!parts.some((part) => isEmptyText(part) || isNowhere(part))) return parts
   return parts.filter((part) => {
+    if (isNowhere(part)) return false
     if (!isEmptyText(part)) return true
     if (part.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, part.path))
     return false

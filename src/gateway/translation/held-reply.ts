@@ -45,6 +45,7 @@ function lengthOf(event: ReplyEvent): number {
   if (event.kind === 'text' && event.logprobs !== undefined)
     return event.text.length + JSON.stringify(event.logprobs).length
   if ('text' in event) return event.text.length
+  if (event.kind === 'image') return event.data.length
   if (event.kind === 'opaque') return event.opaque.value.length
   return event.kind === 'citation' ? JSON.stringify(event.citation).length : 0
 }

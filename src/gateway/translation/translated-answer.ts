@@ -32,12 +32,18 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   const reply = replyNames(translation, leg).whole(read)
   if (reply.stop.reason === 'broken') return brokenFinish(reply.stop.explanation)
   for (const name of reply.dropped) translation.lose(`answer.${name}`)
+  if (reply.parts.some(({ kind }) => kind === 'image')) loseImage(translation)
   translation.openRecorder(leg)?.whole(reply)
   const written = translation.client.writeReply(
     reply,
     translation.writeContext(() => leg, writtenBytes(textBytes(gated.body)), document.pieces),
   )
   return { kind: 'whole', head: clientHead(leg.call, false), body: writeDocument(written, document.pieces) }
+}
+
+/** Of the formats of clients, only Responses have a place for an image that the model made; Gemini makes it. */
+export function loseImage(translation: AnswerTranslation): void {
+  if (translation.client.format !== 'responses') translation.lose('answer.inlineData')
 }
 
 export function replyNames(translation: AnswerTranslation, { call, candidate }: Leg): ReplyNames {

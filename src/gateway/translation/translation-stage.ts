@@ -24,7 +24,7 @@ import { ArrayElements } from './array-elements.ts'
 import { HeldReply } from './held-reply.ts'
 import { PartNumbers } from './part-numbers.ts'
 import type { ReplyNames } from './reply-names.ts'
-import { brokenFinish, readError, replyNames } from './translated-answer.ts'
+import { brokenFinish, loseImage, readError, replyNames } from './translated-answer.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
 /** The largest event that is put together from several pieces. */
@@ -158,6 +158,7 @@ export class TranslationStage implements AnswerStage {
     this.#recorder?.events(events)
     for (const event of events) {
       if (event.kind === 'dropped') this.#translation.lose(`answer.${event.name}`)
+      else if (event.kind === 'image') loseImage(this.#translation)
       if (event.kind === 'stop' && event.stop.reason === 'broken') return brokenFinish(event.stop.explanation)
     }
     const text = events.length === 0 ? '' : this.#writer.events(events)

@@ -5,16 +5,18 @@ import { lostMembers } from '../lost-members.ts'
 /** One part of an answer, whole or streamed. */
 export type CandidatePart =
   | { kind: 'text' | 'reasoning'; text: string; opaque: Opaque | null }
+  | { kind: 'image'; type: string; data: string; opaque: Opaque | null }
   | { kind: 'call'; id: string | null; name: string; arguments: string; opaque: Opaque | null }
 
 const readOfText = new Set(['text', 'thought', 'thoughtSignature'])
+const readOfImage = new Set(['inlineData', 'thoughtSignature'])
 const readOfCall = new Set(['functionCall', 'thought', 'thoughtSignature'])
 const readInCall = new Set(['id', 'name', 'args'])
 
 /** Kinds of parts without a place in other formats: code that Google runs, images, Google's own tools. */
 export function lostOfPart(part: JsonObject): string[] {
   const call = asObject(part.functionCall)
-  if (call === null) return lostMembers(part, readOfText)
+  if (call === null) return lostMembers(part, madeImage(part) === null ? readOfText : readOfImage)
   if (asText(call.name) === null) return ['functionCall']
   return [...lostMembers(part, readOfCall), ...lostMembers(call, readInCall).map((name) => `functionCall.${name}`)]
 }
@@ -32,7 +34,16 @@ export function readAnswerPart(part: JsonObject): CandidatePart | null {
   }
   if (typeof part.text === 'string')
     return { kind: part.thought === true ? 'reasoning' : 'text', text: part.text, opaque }
+  const image = madeImage(part)
+  if (image !== null) return { kind: 'image', ...image, opaque }
   // A signature may come without text.
   if (opaque !== null && Object.keys(part).length === 1) return { kind: 'text', text: '', opaque }
   return null
+}
+
+/** What the model draws on its way is no part of the answer. */
+function madeImage({ inlineData, thought }: JsonObject): { type: string; data: string } | null {
+  const inline = asObject(inlineData)
+  const [type, data] = [asText(inline?.mimeType), asText(inline?.data)]
+  return data === null || thought === true || type?.startsWith('image/') !== true ? null : { type, data }
 }

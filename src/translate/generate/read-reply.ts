@@ -64,6 +64,10 @@ function readParts(candidate: JsonObject | null): CandidateReplyPart[] {
       parts.push({ kind: 'call', path, id, name, arguments: text, custom: false, ...opaque })
       continue
     }
+    if (part.kind === 'image') {
+      parts.push({ kind: 'image', path, type: part.type, data: part.data, ...opaque })
+      continue
+    }
     const before = parts.at(-1)
     if (before?.kind === part.kind && before.opaque === undefined) {
       parts[parts.length - 1] = { ...before, text: before.text + part.text, ...opaque }

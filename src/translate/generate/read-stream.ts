@@ -74,6 +74,7 @@ export class GenerateStreamReader implements ReplyReader {
 
   #part(part: CandidatePart): void {
     if (part.kind === 'call') this.#call(part)
+    else if (part.kind === 'image') this.#image(part)
     else this.#say(part)
   }
 
@@ -112,6 +113,12 @@ export class GenerateStreamReader implements ReplyReader {
     this.#out.push({ kind: 'call', part, id, name, custom: false }, { kind: 'arguments', part, text })
     if (opaque !== null) this.#out.push({ kind: 'opaque', part, opaque })
     this.#out.push({ kind: 'part-end', part })
+  }
+
+  #image({ opaque, ...image }: Extract<CandidatePart, { kind: 'image' }>): void {
+    this.#endText()
+    const part = this.#parts++
+    this.#out.push({ ...image, part, ...(opaque !== null && { opaque }) }, { kind: 'part-end', part })
   }
 
   /** Citations come with the last chunk, while the cited text is still open. */

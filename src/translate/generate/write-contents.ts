@@ -10,7 +10,7 @@ import { detailPath } from '../setting-paths.ts'
 import { beginningText, isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import { writeMedia } from './write-media.ts'
 
-/** What Google's own clients send for a call that another model made. Source: wire/translate.md, section 7. */
+/** What Google's own clients send for what another model made. Source: wire/translate.md, section 7. */
 const withoutSignature = 'skip_thought_signature_validator'
 
 export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, ledger: Ledger): unknown[] {
@@ -75,11 +75,18 @@ class ContentWriter {
         case 'call':
           return [this.#call(part, unsigned && part === calls[0])]
         default:
-          if (isMedia(part)) return [this.#media(part)]
+          if (isMedia(part)) return [part.made === true ? this.#made(part) : this.#media(part)]
           this.#ledger.lose(part.path)
           return []
       }
     })
+  }
+
+  /** Gemini 3 refuses images of its turns without a signature. */
+  #made(part: MediaPart): JsonObject {
+    const image = this.#media(part)
+    if (part.opaque?.form === 'thought') return { ...image, thoughtSignature: part.opaque.value }
+    return this.#isNewest ? { ...image, thoughtSignature: withoutSignature } : image
   }
 
   #said(part: TextPart | RefusalPart): JsonObject {

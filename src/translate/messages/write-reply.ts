@@ -47,6 +47,8 @@ function writeBlock(
       // A signature may come with an empty text.
       return [...text, ...writeSigned(part.opaque, null, context.carriers)]
     }
+    case 'image':
+      return []
     case 'refusal':
       return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text, citations: null }]
     case 'reasoning':

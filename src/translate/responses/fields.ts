@@ -124,6 +124,7 @@ export const responsesFields = {
     created_by: ignored,
   }),
   'input:hosted_call': dropped,
+  'input:image_generation_call': { otherwise: 'dropped', to: { generate: 'mapped' } },
   'input:item_reference': state,
   'input:compaction': refused('only OpenAI can read a compacted conversation'),
   'input:compaction_trigger': refused('only OpenAI compacts conversations'),

@@ -6,6 +6,7 @@ import { customToolNames } from '../custom-tools.ts'
 import { clientToolName, findTool } from '../ids.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { CallItem } from './call-item.ts'
+import { writeImage } from './image-item.ts'
 import { type EmitEvent, type ItemPlace, MessageItem, noLogprobs } from './message-item.ts'
 import { clientName } from './namespaces.ts'
 import { ReasoningItem } from './reasoning-item.ts'
@@ -63,6 +64,9 @@ export class ItemWriter {
       case 'arguments':
         if (this.#open instanceof CallItem) this.#open.add(event.text)
         break
+      case 'image':
+        this.#image(event)
+        break
       case 'citation':
         if (event.citation.start === null) this.#citations.push(event)
         else if (this.#open instanceof MessageItem) this.#open.cite(event.part, event.citation)
@@ -115,6 +119,12 @@ export class ItemWriter {
     this.#open = new CallItem(this.#place(findsTools ? 'tsc' : custom ? 'ctc' : 'fc'), head, this.#emit)
   }
 
+  #image({ type, data, opaque }: Extract<ReplyEvent, { kind: 'image' }>): void {
+    this.#close()
+    this.#output.push(writeImage(this.#place('ig'), { type, data }, this.#emit))
+    this.#opaque = opaque ?? null
+  }
+
   #endPart(): void {
     const opaque = this.#opaque
     const item = this.#open
@@ -163,7 +173,7 @@ export class ItemWriter {
     }
   }
 
-  #place(prefix: 'msg' | 'rs' | 'fc' | 'ctc' | 'tsc'): ItemPlace {
+  #place(prefix: 'msg' | 'rs' | 'fc' | 'ctc' | 'tsc' | 'ig'): ItemPlace {
     const output_index = this.#output.length
     return { item_id: this.#ids.item(prefix, output_index), output_index }
   }

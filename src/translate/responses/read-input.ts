@@ -2,7 +2,16 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import { ownValue } from '../../core/own-value.ts'
 import { linkCarriers, unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
-import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart, TextPart } from '../conversation.ts'
+import type {
+  CallPart,
+  ConversationTurn,
+  MediaPart,
+  Opaque,
+  Part,
+  ReasoningPart,
+  ResultPart,
+  TextPart,
+} from '../conversation.ts'
 import { checkType } from '../member-types.ts'
 import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
@@ -22,7 +31,6 @@ const hostedCalls = new Set([
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
-  'image_generation_call',
   'mcp_list_tools',
   'mcp_call',
 ])
@@ -88,6 +96,13 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
     case 'additional_tools':
       // Read together with the tools.
       return null
+    case 'image_generation_call': {
+      const data = asText(item.result)
+      skip(item, data === null ? 'input:hosted_call' : 'input:image_generation_call', path)
+      if (data === null) return null
+      const image: MediaPart = { kind: 'image', path, source: { kind: 'data', type: 'image/png', data }, made: true }
+      return { role: 'assistant', parts: [image] }
+    }
     default:
       if (hostedCalls.has(type)) {
         skip(item, 'input:hosted_call', path)

@@ -13,7 +13,7 @@ export class ResponseIds {
   }
 
   /** The id of reasoning shows that it is the gateway's own: clients send it back, even if nothing in it is sealed. */
-  item(prefix: 'msg' | 'rs' | 'fc' | 'ctc' | 'tsc', index: number): string {
+  item(prefix: 'msg' | 'rs' | 'fc' | 'ctc' | 'tsc' | 'ig', index: number): string {
     return mintId(prefix === 'rs' ? ownReasoningPrefix : `${prefix}_`, this.#seed, index)
   }
 

@@ -94,7 +94,7 @@ class ResponsesCheck {
     this.#expect(output_index === this.#done.length, `the item ${String(output_index)} begins out of order`)
     this.#expect(item?.type === 'reasoning' || item?.status === 'in_progress', 'an item begins without its status')
     const [id, type] = [asText(item?.id) ?? '', asText(item?.type) ?? '']
-    this.#expect(/^(?:msg|rs|fc|ctc|tsc)_\w+$/.test(id), `an item has the id ${id}`)
+    this.#expect(/^(?:msg|rs|fc|ctc|tsc|ig)_\w+$/.test(id), `an item has the id ${id}`)
     this.#item = { id, type, open: null, parts: [], text: '', isTextDone: false }
   }
 
@@ -111,6 +111,8 @@ class ResponsesCheck {
     else if (name.endsWith('part.done')) this.#partDone(item, data)
     else if (/^response\.(?:function_call_arguments|custom_tool_call_input)\./.test(name))
       this.#called(item, name, data)
+    else if (/^response\.image_generation_call\.(?:in_progress|generating|completed)$/.test(name))
+      this.#expect(item.type === 'image_generation_call', `${name} in an item of ${item.type}`)
     else if (name === 'response.output_text.annotation.added') {
       this.#expect(item.open?.kind === 'output_text' && isCount(data.annotation_index), 'an annotation of no text')
     } else this.#said(item, name, data)
@@ -163,6 +165,8 @@ class ResponsesCheck {
       this.#expect(asText(item.call_id) !== null && asText(item.name) !== null, 'a call without id or name')
       const isReadable = open.type === 'custom_tool_call' || isReadableObject(open.text)
       this.#expect(isReadable === (item.status === 'completed'), 'the status of a call is wrong')
+    } else if (open?.type === 'image_generation_call') {
+      this.#expect(asText(item.result) !== null && item.status === 'completed', 'an image is not whole')
     } else if (open?.type === 'tool_search_call') {
       const isWhole = asText(item.call_id) !== null && asObject(item.arguments) !== null && item.execution === 'client'
       this.#expect(isWhole, 'a search for tools is not whole')

@@ -84,7 +84,9 @@ describe.each(targets)('to %s every field is kept, listed or refused', (to, opti
     expect(isAccountedFor('responses', to, field, bodies, options)).toBe(true)
   })
 
-  it.each(fields.filter((field) => /^(?:tools|input):/.test(field) && !/unknown|hosted/.test(field)))('%s', (field) => {
+  it.each(
+    fields.filter((field) => /^(?:tools|input):/.test(field) && !/unknown|hosted|image_generation_call/.test(field)),
+  )('%s', (field) => {
     const [name = '', type] = field.split(':')
     const path = name === 'tools' ? 'tools[0].type' : 'input[1].type'
     const body =
