@@ -91,11 +91,17 @@ function readBack(format: (typeof formatNames)[number], body: JsonObject): Reply
 }
 
 describe.each(formatNames)('answers in the format %s', (format) => {
+  // Anthropic's clients get no blocks of white space.
+  const isBlank = ({ kind, text }: { kind: string; text?: string }) =>
+    format === 'messages' && kind === 'text' && text?.trim() === ''
+  const told = (reply: ModelReply) =>
+    saidBy([...replyEvents({ ...reply, parts: reply.parts.filter((part) => !isBlank(part)) })])
+
   it('say the same when they are read back, whole', () => {
     fc.assert(
       fc.property(replies, (reply) => {
         const body = parseObject(writeDocument(codecOf(format).writeReply(reply, context)))
-        expect(saidBy(readBack(format, body ?? {}))).toEqual(saidBy([...replyEvents(reply)]))
+        expect(saidBy(readBack(format, body ?? {}))).toEqual(told(reply))
       }),
     )
   })
@@ -109,7 +115,7 @@ describe.each(formatNames)('answers in the format %s', (format) => {
         expect(checkStream(format, stream)).toEqual([])
         const reader = codecOf(format).openReader()
         const events = readSse(stream).flatMap(({ name, data }) => (data === null ? [] : reader.event(name, data)))
-        expect(saidBy([...events, ...reader.end()])).toEqual(saidBy([...replyEvents(reply)]))
+        expect(saidBy([...events, ...reader.end()])).toEqual(told(reply))
       }),
     )
   })
