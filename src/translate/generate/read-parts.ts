@@ -9,14 +9,14 @@ export type CandidatePart =
   | { kind: 'call'; id: string | null; name: string; arguments: string; opaque: Opaque | null }
 
 const readOfText = new Set(['text', 'thought', 'thoughtSignature'])
-const readOfImage = new Set(['inlineData', 'thoughtSignature'])
 const readOfCall = new Set(['functionCall', 'thought', 'thoughtSignature'])
 const readInCall = new Set(['id', 'name', 'args'])
 
 /** Kinds of parts without a place in other formats: code that Google runs, images, Google's own tools. */
 export function lostOfPart(part: JsonObject): string[] {
   const call = asObject(part.functionCall)
-  if (call === null) return lostMembers(part, madeImage(part) === null ? readOfText : readOfImage)
+  if (call === null)
+    return lostMembers(part, readOfText).filter((name) => name !== 'inlineData' || madeImage(part) === null)
   if (asText(call.name) === null) return ['functionCall']
   return [...lostMembers(part, readOfCall), ...lostMembers(call, readInCall).map((name) => `functionCall.${name}`)]
 }

@@ -44,11 +44,8 @@ export class CallItem {
   end(): JsonObject {
     if (this.#decoder !== null) this.#delta(this.#decoder.end())
     if (!this.#head.custom && this.#text.trim() === '') this.#delta('{}')
-    if (this.#head.custom) {
-      this.#emit('response.custom_tool_call_input.done', { ...this.#place, input: this.#text })
-    } else if (!this.#head.findsTools) {
-      this.#emit('response.function_call_arguments.done', { ...this.#place, arguments: this.#text })
-    }
+    const member = this.#head.custom ? 'input' : 'arguments'
+    this.#emitText('done', { [member]: this.#text })
     const item = this.#item(this.#isComplete ? 'completed' : 'incomplete')
     this.#emit('response.output_item.done', { output_index: this.#place.output_index, item })
     return item
@@ -57,10 +54,14 @@ export class CallItem {
   #delta(delta: string): void {
     if (delta === '') return
     this.#text += delta
-    // These items come whole.
+    this.#emitText('delta', { delta })
+  }
+
+  /** Searches for tools come whole. */
+  #emitText(event: 'delta' | 'done', members: JsonObject): void {
     if (this.#head.findsTools) return
     const kind = this.#head.custom ? 'custom_tool_call_input' : 'function_call_arguments'
-    this.#emit(`response.${kind}.delta`, { ...this.#place, delta })
+    this.#emit(`response.${kind}.${event}`, { ...this.#place, ...members })
   }
 
   /** Whether the arguments are complete. */

@@ -16,8 +16,15 @@ import { storedElsewhere } from '../media-type.ts'
 const sameInChat = (row: FieldRow): FieldRow => ({ ...row, to: { ...row.to, chat: 'kept' } })
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
+const hostedSearch = hosted('tool search without `execution: client`')
 /** The client runs it; only OpenAI's models know its definition. */
 const own = (what: string) => refused(`${what} is known to OpenAI's models only; declare a function for it`)
+const computer = own('computer use')
+const localShell = own('the local shell tool')
+const shell = own('the shell tool')
+const patch = own('the patch tool')
+const mcp = hosted('the MCP tool')
+const program = hosted('programmatic tool calling')
 const state = refused('it refers to what another provider has stored; send the whole conversation')
 const storedFile: FieldRow = {
   otherwise: 'refused',
@@ -137,20 +144,20 @@ export const responsesFields = {
   // Said of the list.
   'input.tools.defer_loading': ignored,
   'input.tools.tools.defer_loading': ignored,
-  'input:tool_search_call': hosted('tool search without `execution: client`'),
-  'input:tool_search_output': hosted('tool search without `execution: client`'),
-  'input:computer_call': own('computer use'),
-  'input:computer_call_output': own('computer use'),
-  'input:local_shell_call': own('the local shell tool'),
-  'input:local_shell_call_output': own('the local shell tool'),
-  'input:shell_call': own('the shell tool'),
-  'input:shell_call_output': own('the shell tool'),
-  'input:apply_patch_call': own('the patch tool'),
-  'input:apply_patch_call_output': own('the patch tool'),
-  'input:mcp_approval_request': hosted('the MCP tool'),
-  'input:mcp_approval_response': hosted('the MCP tool'),
-  'input:program': hosted('programmatic tool calling'),
-  'input:program_output': hosted('programmatic tool calling'),
+  'input:tool_search_call': hostedSearch,
+  'input:tool_search_output': hostedSearch,
+  'input:computer_call': computer,
+  'input:computer_call_output': computer,
+  'input:local_shell_call': localShell,
+  'input:local_shell_call_output': localShell,
+  'input:shell_call': shell,
+  'input:shell_call_output': shell,
+  'input:apply_patch_call': patch,
+  'input:apply_patch_call_output': patch,
+  'input:mcp_approval_request': mcp,
+  'input:mcp_approval_response': mcp,
+  'input:program': program,
+  'input:program_output': program,
   'input:unknown': refused('this kind of item is unknown'),
   instructions: mapped,
   max_output_tokens: mapped,
@@ -204,16 +211,16 @@ export const responsesFields = {
   'tools.tools': inNamespace,
   ...below('tools.tools', callable),
   'tools:file_search': hosted('file search'),
-  'tools:computer': own('computer use'),
-  'tools:computer_use_preview': own('computer use'),
-  'tools:mcp': hosted('the MCP tool'),
+  'tools:computer': computer,
+  'tools:computer_use_preview': computer,
+  'tools:mcp': mcp,
   'tools:code_interpreter': hosted('the code interpreter'),
-  'tools:programmatic_tool_calling': hosted('programmatic tool calling'),
+  'tools:programmatic_tool_calling': program,
   'tools:image_generation': hosted('image generation'),
-  'tools:local_shell': own('the local shell tool'),
-  'tools:shell': own('the shell tool'),
-  'tools:tool_search': hosted('tool search without `execution: client`'),
-  'tools:apply_patch': own('the patch tool'),
+  'tools:local_shell': localShell,
+  'tools:shell': shell,
+  'tools:tool_search': hostedSearch,
+  'tools:apply_patch': patch,
   'tools:unknown': refused('this kind of tool is unknown'),
   top_logprobs: { ...logprobsRow, harmless: [0] },
   top_p: mapped,

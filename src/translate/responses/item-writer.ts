@@ -8,7 +8,6 @@ import type { ReplyEvent, Stop } from '../reply.ts'
 import { CallItem } from './call-item.ts'
 import { writeImage } from './image-item.ts'
 import { type EmitEvent, type ItemPlace, MessageItem, noLogprobs } from './message-item.ts'
-import { clientName } from './namespaces.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 import type { ResponseIds } from './response-ids.ts'
 
@@ -107,11 +106,11 @@ export class ItemWriter {
     this.#close()
     const name = clientToolName(this.#context.conversation, written)
     const custom = isCustom || this.#customTools.has(name)
-    const known = clientName(this.#context.conversation, name)
-    const findsTools = findTool(this.#context.conversation, name)?.findsTools === true
+    const tool = findTool(this.#context.conversation, name)
+    const findsTools = tool?.findsTools === true
     const head = {
       id: id ?? this.#ids.call(this.#output.length),
-      ...known,
+      ...(tool?.within ?? { name }),
       custom,
       findsTools,
       wrapped: custom && !isCustom,

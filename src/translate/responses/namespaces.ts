@@ -1,5 +1,4 @@
-import type { Conversation, Tool } from '../conversation.ts'
-import { findTool } from '../ids.ts'
+import type { Tool } from '../conversation.ts'
 
 /** For formats without namespaces a tool's name combines both, as in Codex's own names for tools of MCP servers. */
 export function nameWithin(namespace: string, name: string): string {
@@ -18,9 +17,4 @@ export function putWithin(tools: readonly Tool[], namespace: string, description
 
 function join(...texts: (string | null)[]): string {
   return texts.filter((text) => text !== null && text !== '').join('\n\n')
-}
-
-/** As the client knows a tool that the model has called. */
-export function clientName(conversation: Conversation, name: string): { name: string; namespace?: string } {
-  return findTool(conversation, name)?.within ?? { name }
 }
