@@ -69,6 +69,8 @@ export interface ProviderKind {
   wantsReasoning?(settings: ProviderSettings): boolean
   /** Whether the vendor takes Anthropic's cache marks, from its preset. Absent: it does not. */
   takesCacheMarks?(settings: ProviderSettings): boolean
+  /** Whether the vendor takes a budget for reasoning (OpenRouter's `reasoning`), from its preset. Absent: it does not. */
+  takesReasoningBudget?(settings: ProviderSettings): boolean
   /** Whether the vendor gives probabilities of tokens, from its preset or a setting. Absent: as its format says. */
   givesLogprobs?(settings: ProviderSettings): boolean
   /** What the vendor's usage leaves out, from its preset. Absent: nothing. */

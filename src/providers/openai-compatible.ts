@@ -58,6 +58,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
       operation === 'responses.socket' && find(settings)?.responsesSocket === false,
     wantsReasoning: (settings) => find(settings)?.reasoningBack === true,
     takesCacheMarks: (settings) => find(settings)?.cacheControl === true,
+    takesReasoningBudget: (settings) => find(settings)?.reasoningBudget === true,
     givesLogprobs: (settings) => (settings.logprobs ?? find(settings)?.logprobs) === true,
     usageConvention: ({ settings }) => ({ reasoningBeside: find(settings)?.reasoningBeside === true }),
   }

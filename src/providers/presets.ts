@@ -13,6 +13,8 @@ export interface Preset {
   reasoningBack: boolean
   /** It takes `cache_control` as Anthropic does, for models that cache what is marked. */
   cacheControl: boolean
+  /** It has a member `reasoning` with a budget or an effort, for models that know one of them. */
+  reasoningBudget: boolean
   /** It documents `logprobs` and `top_logprobs` of chat completions, with answers of OpenAI's form. */
   logprobs: boolean
   /** It documents `POST /responses`. */
@@ -39,6 +41,7 @@ function vendor(name: string, title: string, baseUrl: string, more: Partial<Pres
     reasoningBeside: false,
     reasoningBack: false,
     cacheControl: false,
+    reasoningBudget: false,
     logprobs: false,
     responses: false,
     responsesSocket: false,
@@ -94,6 +97,7 @@ export const presets: readonly Preset[] = [
   vendor('nvidia-nim', 'NVIDIA NIM', 'https://integrate.api.nvidia.com/v1', { importNames: ['nvidia_nim', 'nvidia'] }),
   vendor('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', {
     cacheControl: true,
+    reasoningBudget: true,
     logprobs: true,
     responses: true,
     note: 'Sends comments while a model starts; answers 402 when credit runs out.',

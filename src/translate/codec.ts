@@ -65,6 +65,8 @@ export interface TranslationTarget {
   reasoningContent?: boolean
   /** Chat: the vendor takes Anthropic's cache marks for its models (`cache_control`). */
   cacheControl?: boolean
+  /** Chat: the vendor takes a budget for reasoning, as OpenRouter does (`reasoning.max_tokens`). */
+  reasoningBudget?: boolean
 }
 
 /** Carries opaque reasoning through formats, as texts that only this gateway can read. */

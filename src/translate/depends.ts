@@ -7,6 +7,7 @@ const signed = 'what nobody or another provider has signed stays behind'
 const capped = 'no more than the model gives'
 const refusedByModel = 'lost at models that refuse it'
 const effort = 'the nearest that the model has; lost at one that does not reason'
+const asEffort = "an effort, except for Google's models at OpenRouter"
 const servers = "lost at servers with OpenAI's API that are not OpenAI's own"
 const fewTiers = '`flex` and `priority` only'
 const unenforced = 'constraints that it does not enforce are said in the description'
@@ -123,6 +124,7 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
       generate: 'a search is not forced',
     },
     thinking: effort,
+    'thinking.budget_tokens': { chat: asEffort },
     'thinking.display': { chat: shown },
     'output_config.effort': effort,
     'output_config.format': { chat: hint, responses: hint, generate: unenforced },
@@ -153,7 +155,7 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
     'generationConfig.responseSchema': { chat: hint, responses: hint, messages: unenforced },
     'generationConfig.responseJsonSchema': { chat: hint, responses: hint, messages: unenforced },
     'generationConfig.thinkingConfig': effort,
-    'generationConfig.thinkingConfig.thinkingBudget': { messages: effort },
+    'generationConfig.thinkingConfig.thinkingBudget': { chat: asEffort, messages: effort },
     'generationConfig.thinkingConfig.thinkingLevel': effort,
     'generationConfig.thinkingConfig.includeThoughts': { chat: shown },
   },

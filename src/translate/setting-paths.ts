@@ -47,6 +47,13 @@ const paths = {
     messages: 'thinking.display',
     generate: 'generationConfig.thinkingConfig.includeThoughts',
   },
+  /** For reasoning, in tokens. */
+  budget: {
+    chat: '',
+    responses: '',
+    messages: 'thinking.budget_tokens',
+    generate: 'generationConfig.thinkingConfig.thinkingBudget',
+  },
   /** Below the part that it marks. */
   cacheMark: {
     chat: 'prompt_cache_breakpoint',

@@ -97,6 +97,7 @@ describe('a new vendor', () => {
     reasoningBeside: false,
     reasoningBack: false,
     cacheControl: false,
+    reasoningBudget: false,
     logprobs: true,
     responses: false,
     responsesSocket: false,

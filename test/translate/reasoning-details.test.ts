@@ -126,3 +126,31 @@ it('puts the pieces of a text together, and keeps blocks apart that are signed',
   long.push([piece('a'.repeat(200_000), { signature: 's' })])
   expect(long.opaque).toBeNull()
 })
+
+describe("OpenRouter's models of Google", () => {
+  const asks = (model: string, thinking: JsonObject, more: JsonObject = {}) => {
+    const body = { model: 'm', max_tokens: 10_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
+    const { sent, losses } = request('messages', 'chat', body, { model, compatible: true, reasoningBudget: true })
+    return [sent?.reasoning, losses]
+  }
+  const enabled = (budget_tokens: number) => ({ type: 'enabled', budget_tokens })
+
+  it('think by the budget that the client gives', () => {
+    const flash = 'google/gemini-2.5-flash'
+    expect(asks(flash, enabled(3000))).toEqual([{ max_tokens: 3000 }, []])
+    expect(asks(flash, { type: 'disabled' })).toEqual([{ enabled: false }, []])
+    // Within the limit of the answer, and within the model's own.
+    expect(asks(flash, enabled(3000), { max_tokens: 2000 })).toEqual([{ max_tokens: 1500 }, ['thinking']])
+    expect(asks(flash, enabled(1024), { max_tokens: 1000 })).toEqual([undefined, ['thinking']])
+    expect(asks(flash, enabled(30_000), { max_tokens: 60_000 })).toEqual([{ max_tokens: 24_576 }, ['thinking']])
+    expect(asks('google/gemini-2.5-pro', { type: 'disabled' })).toEqual([{ max_tokens: 1024 }, ['thinking']])
+  })
+
+  it('think by an effort where they know no budget; Claude is not asked to think', () => {
+    expect(asks('google/gemini-3-pro', enabled(3000))).toEqual([{ effort: 'low' }, ['thinking']])
+    expect(asks('anthropic/claude-sonnet-4.5', enabled(3000))).toEqual([
+      undefined,
+      ['thinking.budget_tokens', 'thinking'],
+    ])
+  })
+})

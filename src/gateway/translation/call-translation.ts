@@ -207,6 +207,7 @@ export class CallTranslation {
         streamOptions: !kind.unsupported(row).includes('stream_options'),
         reasoningContent: kind.wantsReasoning?.(row.settings) === true,
         cacheControl: kind.takesCacheMarks?.(row.settings) === true,
+        reasoningBudget: kind.takesReasoningBudget?.(row.settings) === true,
       },
     })
     if ('code' in written) return written

@@ -11,6 +11,7 @@ import { functionSchema, isStrictOutput, isStrictTool, refuseOtherThanObjects } 
 import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
+import { writeReasoningMember } from './reasoning-member.ts'
 import { writeTurns } from './write-turns.ts'
 
 /** For `compatible` targets, members are left out that only OpenAI's own API is sure to know. */
@@ -175,14 +176,15 @@ function writeSampling(
 
 /** A model without effort levels gets none: it decides itself whether to reason. */
 function writeReasoning(
-  { settings: { reasoning } }: Conversation,
-  { compatible }: TranslationTarget,
+  { settings }: Conversation,
+  target: TranslationTarget,
   facts: ModelFacts,
   ledger: Ledger,
 ): JsonObject {
+  const { reasoning } = settings
   if (reasoning === null) return {}
   // Other vendors show reasoning unasked. Agents always ask for it, so a strict route must not refuse them.
-  if (reasoning.visible === true && !compatible && facts.reasoning.control !== 'none') {
+  if (reasoning.visible === true && !target.compatible && facts.reasoning.control !== 'none') {
     const path = settingPath(ledger.from, 'shownReasoning')
     ledger.accept(path)
     ledger.lose(path)
@@ -191,6 +193,12 @@ function writeReasoning(
   // The model decides.
   const open = reasoning.effort === null && (reasoning.budget === null || reasoning.budget < 0)
   if (wanted === null || (open && facts.reasoning.control !== 'none')) return {}
+  const limit = Math.min(settings.maxOutput ?? Number.POSITIVE_INFINITY, target.outputCap ?? Number.POSITIVE_INFINITY)
+  // Claude would also need its own thinking back, or refuse a loop that another model began.
+  if (target.reasoningBudget && facts.family === 'gemini' && facts.reasoning.control !== 'none')
+    return writeReasoningMember(reasoning, wanted, limit, facts, ledger)
+  // None is an effort, too.
+  if (reasoning.budget !== null && reasoning.budget > 0) ledger.lose(settingPath(ledger.from, 'budget'))
   if (facts.reasoning.control !== 'effort') {
     if (wanted !== 'none') ledger.lose(reasoning.path)
     return {}

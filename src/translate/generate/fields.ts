@@ -168,7 +168,7 @@ export const generateFields = {
     ...below('thinkingConfig', {
       includeThoughts: { ...mapped, why: shownUnasked },
       thinkingBudget: {
-        to: { chat: 'approximated', responses: 'approximated' },
+        to: { responses: 'approximated' },
         otherwise: 'mapped',
         harmless: [0, -1],
         why: 'as an effort',

@@ -146,7 +146,7 @@ export const messagesFields = {
   ...below('thinking', {
     type: mapped,
     'type:between_tools': { otherwise: 'approximated', why: 'it thinks before the first call as well' },
-    budget_tokens: { to: { generate: 'mapped' }, otherwise: 'approximated', why: 'as an effort' },
+    budget_tokens: { to: { chat: 'mapped', generate: 'mapped' }, otherwise: 'approximated', why: 'as an effort' },
     display: { ...mapped, why: shownUnasked },
   }),
   output_config: mapped,

@@ -111,5 +111,6 @@ function targetOf({ provider, upstreamModel: model }: Candidate, kinds: readonly
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
     reasoningContent: kind?.wantsReasoning?.(provider.settings) === true,
     cacheControl: kind?.takesCacheMarks?.(provider.settings) === true,
+    reasoningBudget: kind?.takesReasoningBudget?.(provider.settings) === true,
   }
 }
