@@ -23,7 +23,12 @@ const entries = {
   },
   // Only on a node of a cluster.
   cluster: { source: '../../cluster/thread.ts', bundle: 'cluster-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
-  manifest: { source: '../../manifest/thread.ts', bundle: 'manifest-thread.js', heapMegabytes: 256, youngMegabytes: 24 },
+  manifest: {
+    source: '../../manifest/thread.ts',
+    bundle: 'manifest-thread.js',
+    heapMegabytes: 256,
+    youngMegabytes: 24,
+  },
   gateway: {
     source: '../../gateway/thread/thread.ts',
     bundle: 'gateway-thread.js',

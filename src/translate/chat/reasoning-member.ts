@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, type Effort, type ModelFacts, nearestEffort } from '../model-facts.ts'

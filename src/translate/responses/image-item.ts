@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import type { JsonObject } from '../../core/json/json-value.ts'
 import type { MadeImage } from '../reply.ts'
 import type { EmitEvent, ItemPlace } from './message-item.ts'
 

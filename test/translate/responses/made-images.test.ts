@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asArray, asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../../src/core/json/json-value.ts'
 import { request } from '../../support/translate/asked.ts'
 import { chunk } from '../../support/translate/generate-parts.ts'
 import { checkStream } from '../../support/translate/grammar.ts'
