@@ -1,6 +1,15 @@
-/** Words at the end of a parameter's name that say it is a secret: `api_key`, `access-token`. `code` is what Azure Functions call theirs. */
-const secretName =
-  /(^|[-_.])(key|token|secret|password|passwd|pwd|auth|credential|sig|signature)$|^(api|app)key$|^code$/i
+const words = 'key|token|secret|password|passwd|pwd|auth|credential|sig|signature'
+
+/**
+ * The name of a parameter that says it is a secret, in any letters, as a part of a regular expression: `api_key`, `accessToken`. `code` is
+ * what Azure Functions call theirs.
+ */
+export const secretParameter = `(?:[\\w.-]{0,64}[-_.])?(?:${words})|(?:api|app|subscription)key|(?:access|auth)token|code`
+const secretName = new RegExp(`^(?:${secretParameter})$`, 'i')
+
+export function isSecretParameter(name: string): boolean {
+  return secretName.test(name)
+}
 
 /** The parameters of an address that hold a credential, by name. */
 export function credentialParameters(address: string): string[] {
@@ -18,5 +27,5 @@ export function hideCredentials(address: string): string {
 }
 
 function isSecret(name: string, value: string): boolean {
-  return value !== '' && secretName.test(name)
+  return value !== '' && isSecretParameter(name)
 }

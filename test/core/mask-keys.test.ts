@@ -19,6 +19,10 @@ describe('keys of vendors in a text', () => {
     ['see https://h/v1?a=1&api_key=abcdefgh12&b=2.', 'see https://h/v1?a=1&api_key=…&b=2.'],
     ['http://user:pa:ss@h:80/x', 'http://user:…@h:80/x'],
     ['/v1/a%20sk-0123456789abcdefABCDEF', '/v1/a%20sk-…'],
+    ['https://s3.example/x?X-Amz-Signature=0a1b2c3d4e5f&x=1', 'https://s3.example/x?X-Amz-Signature=…&x=1'],
+    ['https://f.example/x?code=abcdefgh12&client_secret=abcdefgh12', 'https://f.example/x?code=…&client_secret=…'],
+    ['https://h/x?apiKey=abcdefgh12', 'https://h/x?apiKey=…'],
+    ['eyJhbGciOiJub25lIn0-sk-0123456789abcdefABCDEF', 'eyJ…'],
   ])('are masked: %s', (text, masked) => expect(maskKeys(text)).toBe(masked))
 
   it('are masked in JSON, behind the escape of a line too', () => {
@@ -33,13 +37,25 @@ describe('keys of vendors in a text', () => {
     'Keys start with sk-.',
     'req_01m8p7at4neh62zhnmhn1ns2hk',
     'a bearer of good news',
+    'eyJwYWdlIjoxMjM0NTY3ODkwfQ',
     'http://127.0.0.1:26900/v1?api-version=2026-01-01&monkey=abcdefghij',
     'sent to me@example.com: see https://h/x',
     'Send one as `Authorization: Bearer sp_live_…`.',
   ])('are not seen in %j', (text) => expect(maskKeys(text)).toBe(text))
 
   it('are found in time, whatever the text', () => {
-    for (const part of ['sk-', 'sk-a', 'Bearer ', '://a:', '?key=', 'eyJaaaaaaaa.', 'a1', '.']) {
+    for (const part of [
+      'sk-',
+      'sk-a',
+      'Bearer ',
+      '://a:',
+      '?key=',
+      'eyJaaaaaaaa.',
+      '-eyJ',
+      '_eyJaaaaaaaaa',
+      'a1',
+      '.',
+    ]) {
       const started = performance.now()
       maskKeys(part.repeat(100_000))
       expect(performance.now() - started).toBeLessThan(2000)
@@ -62,6 +78,11 @@ describe('a record for the journal', () => {
     { losses: [`body.${key}`] },
     { error: { code: 'invalid_request', origin: 'client', message: key } },
     { attempts: [{ ...attempt, ...times, message: key }] },
+    { tags: { at: 'postgres://me:0123-and-much-more-of-it@db/x' } },
+    { tags: { at: 'x://u:0123@h' } },
+    { tags: { auth: 'Basic a+b/0123+d/e0123=' } },
+    { tags: { url: 'https://h/x?X-Goog-Signature=0123abcdef' } },
+    { tags: { q: '?sig=01230123' } },
     { trace: { trace_id: '1', parent_id: '2', sampled: true, state: `v=${key}` } },
   ])('has no key: %j', (members) => {
     const record = { ...plain, ...members }

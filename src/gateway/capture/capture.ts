@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
+import { isSecretParameter } from '../../core/address-credentials.ts'
 import type { BodyHead, BodyNote, BodyPart, CapturedBody } from '../../core/capture.ts'
 import { errorText } from '../../core/caught.ts'
 import type { BodyEntry } from '../../core/journal-format.ts'
@@ -148,8 +149,6 @@ function cutText(text: string, cut: boolean): string {
 
 /** Headers of an SDK, besides the body, that change what the call does. */
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'] as const
-/** The id of a resumable upload lets anybody write to it. */
-const credentialParameters = ['key', 'access_token', 'upload_id']
 
 function headOf(arrival: Arrival, caller: RequestCaller, mask: BodyMask): BodyHead {
   const headers = keptHeaders.flatMap((name) => {
@@ -165,9 +164,12 @@ function headOf(arrival: Arrival, caller: RequestCaller, mask: BodyMask): BodyHe
 }
 
 function stripCredentials(query: string): string {
-  if (!credentialParameters.some((name) => query.includes(`${name}=`))) return query
   const parameters = new URLSearchParams(query)
-  for (const name of credentialParameters) parameters.delete(name)
+  const names = [...parameters.keys()]
+  // The id of a resumable upload lets anybody write to it.
+  const secret = names.filter((name) => name === 'upload_id' || isSecretParameter(name))
+  if (secret.length === 0) return query
+  for (const name of secret) parameters.delete(name)
   return parameters.size === 0 ? '' : `?${parameters}`
 }
 

@@ -1,12 +1,9 @@
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
-import { maskKeys, ownPrefixes, prefixForm } from '../../core/mask-keys.ts'
+import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
 import type { RequestRecord } from '../../core/record.ts'
 
-/** What `maskKeys` looks for, seen fast: it also matches what is no key. */
-const maybeKey = new RegExp(`(?:${prefixForm}|${ownPrefixes}|eyJ|earer|asic)[0-9A-Za-z_.% -]{9}|[?&:][^=]{0,20}[=@]`)
-
-/** No key is shorter. */
-const shortestKey = 'sk-'.length + 16
+/** The password in an address may be short: `://:x@`. */
+const shortestKey = 6
 
 /**
  * The text of a journal entry without keys, where its record may hold any. To search all of it costs twice as much as to write it. So
@@ -29,7 +26,7 @@ const isNoted = (text: string | null | undefined): boolean => typeof text === 's
 
 function holdsKey(text: string | null | undefined): boolean {
   if (typeof text !== 'string' || text.length < shortestKey || plainTexts.has(text)) return false
-  if (maybeKey.test(text)) return true
+  if (mayHoldKey(text)) return true
   if (plainTexts.size >= mostPlainTexts) plainTexts.clear()
   plainTexts.add(text)
   return false
