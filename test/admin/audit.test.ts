@@ -124,4 +124,8 @@ it('keeps no key that an operator wrote into a header', async () => {
   await client.providers.add({ name: 'p', kind: 'openai', baseUrl, credential: 'sk-1', headers, skipCheck: true })
   const [added] = await client.audit.list({ limit: 1 })
   expect(added).toMatchObject({ after: { base_url: baseUrl, headers: { 'x-auth': 'Bearer …' } } })
+  const file = `providers:\n  - { name: p, kind: openai, headers: { x-auth: Bearer sk-proj-AbCd0123EfGh4567ijKm } }\n`
+  await client.apply({ files: { a: file }, variables: {}, skipCheck: true })
+  const [applied] = await client.audit.list({ limit: 1 })
+  expect(applied).toMatchObject({ operation: 'apply', after: { headers: { 'x-auth': 'Bearer …' } } })
 })

@@ -18,8 +18,8 @@ export function audited({ store, caller, force }: AdminContext, change: AuditedC
     ...writtenBy(caller),
     force: force === true,
     ...change,
-    before: withoutKeys(withoutOwners(change.before)),
-    after: withoutKeys(withoutOwners(change.after)),
+    before: noted(change.before),
+    after: noted(change.after),
   })
 }
 
@@ -27,16 +27,17 @@ export function writtenBy({ name, id, surface, address = null }: AdminContext['c
   return { actor: name, actorId: id, surface, address }
 }
 
-/** Who owns a field is no part of what was changed. */
+/**
+ * As the audit log notes it: without who owns a field, which is no part of what was changed; and without keys, which an operator may have
+ * put into a header or an address: what stands in the log can never be taken out again.
+ */
+export function noted(shown: unknown): unknown {
+  const text = JSON.stringify(withoutOwners(shown) ?? null)
+  return JSON.parse(maskKeys(text))
+}
+
 function withoutOwners(shown: unknown): unknown {
   if (typeof shown !== 'object' || shown === null) return shown
   const { owned: _, ...rest } = shown as Record<string, unknown>
   return rest
-}
-
-/** An operator may have put a key into a header or an address, and what stands in the log can never be taken out again. */
-function withoutKeys(shown: unknown): unknown {
-  const text = JSON.stringify(shown ?? null)
-  const masked = maskKeys(text)
-  return masked === text ? shown : JSON.parse(masked)
 }

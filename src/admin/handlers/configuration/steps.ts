@@ -3,7 +3,7 @@ import { kindSpecs, writeField } from '../../../manifest/kinds.ts'
 import type { ManifestPlan, PlannedChange } from '../../../manifest/plan.ts'
 import type { Fields, ResourceKind } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, ConfigurationWrite, Key, OwnedField } from '../../../store/api.ts'
-import { writtenBy } from '../audited.ts'
+import { noted, writtenBy } from '../audited.ts'
 import type { AdminContext } from '../context.ts'
 import { mintSecret } from '../keys/mint-secret.ts'
 import type { Found } from '../providers/provider-check.ts'
@@ -103,7 +103,7 @@ class StepMaker {
 
   audit(change: PlannedChange): ConfigurationStep['audit'] {
     const { caller } = this.#context
-    const show = (fields: Fields | null) => (fields === null ? null : showFields(change, fields))
+    const show = (fields: Fields | null) => (fields === null ? null : noted(showFields(change, fields)))
     return {
       ...writtenBy(caller),
       operation: 'apply',
