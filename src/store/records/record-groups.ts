@@ -1,3 +1,4 @@
+import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
 import { noGroup } from '../../core/record.ts'
 import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
@@ -93,7 +94,7 @@ function statusClass(row: CountedRow): string {
 }
 
 function tagsOf(row: CountedRow): readonly string[] {
-  if ('requests' in row) return [row.tag ?? noGroup]
+  if ('requests' in row) return [row.tag === undefined ? noGroup : mayHoldKey(row.tag) ? maskKeys(row.tag) : row.tag]
   const tags = row.tags ?? (row.record_json === undefined ? [] : nameTags(row.record_json))
   return tags.length === 0 ? [noGroup] : tags
 }

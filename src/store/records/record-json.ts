@@ -1,3 +1,4 @@
+import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
 import { maskKeys } from '../../core/mask-keys.ts'
 import type { RequestRecord } from '../../core/record.ts'
@@ -8,10 +9,10 @@ import type { RecordCost } from './record-tables.ts'
  * The record that a `record_json` holds. One that cannot be read says so and spoils no list. Earlier versions wrote keys that
  * a client had put into its texts: they are masked here as they are masked in the journal now.
  */
-export function readRecord(text: string, id: string): RequestRecord {
+export function readRecord(text: string, id: string, mask = maskKeys): RequestRecord {
   const whole = blankRecord()
   try {
-    const stored: unknown = JSON.parse(maskKeys(text))
+    const stored: unknown = JSON.parse(mask(text))
     if (typeof stored === 'object' && stored !== null) return withCosts(Object.assign(whole, stored))
   } catch {
     // Told below: the entry's checksum was right, so these are the bytes that were written.
@@ -64,10 +65,13 @@ const tagsBegin = ',"tags":{'
 const keptTags = 1000
 const noTags = `${tagsBegin}}}`
 
-/** What sums by tag count a record under: each of its tags, as `name=value`, and '' for having any. */
+/**
+ * What sums by tag count a record under: each of its tags, as `name=value`, and '' for having any. With what earlier versions wrote and
+ * counted them under: else they could not be taken out of the sums again. `groupsOf` masks it.
+ */
 export function countedTags(text: string): string[] {
   if (text.endsWith(noTags)) return []
-  const tags = nameTags(text)
+  const tags = namesOf(readTags(text, maskGatewayKeys))
   return tags.length === 0 ? [] : ['', ...tags]
 }
 
@@ -81,8 +85,8 @@ function namesOf(tags: RequestRecord['tags']): string[] {
 }
 
 /** The tags of a record, which stand at its end: the rest of it is parsed only where they do not. */
-export function readTags(text: string): RequestRecord['tags'] {
-  return parseTags(tagEnd(text)) ?? readRecord(text, '').tags
+export function readTags(text: string, mask = maskKeys): RequestRecord['tags'] {
+  return parseTags(tagEnd(text), mask) ?? readRecord(text, '', mask).tags
 }
 
 /** Most records have the tags of one before them: these are parsed once. */
@@ -94,7 +98,7 @@ export class TagReader {
     const text = tagEnd(ending)
     const known = this.#known.get(text)
     if (known !== undefined) return known
-    const tags = parseTags(text)
+    const tags = parseTags(text, maskKeys)
     if (tags === null) return null
     const names = namesOf(tags)
     if (this.#known.size >= keptTags) this.#known.clear()
@@ -108,9 +112,9 @@ function tagEnd(text: string): string {
 }
 
 /** Null: the record has another order. */
-function parseTags(end: string): RequestRecord['tags'] | null {
+function parseTags(end: string, mask: typeof maskKeys): RequestRecord['tags'] | null {
   try {
-    const found: unknown = JSON.parse(`{${maskKeys(end.slice(1))}`)
+    const found: unknown = JSON.parse(`{${mask(end.slice(1))}`)
     return isTagged(found) ? found.tags : null
   } catch {
     return null

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../../src/core/record.ts'
+import { groupsOf } from '../../../src/store/records/record-groups.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
-import { nameTags, readRecord, readTags, TagReader } from '../../../src/store/records/record-json.ts'
+import { countedTags, nameTags, readRecord, readTags, TagReader } from '../../../src/store/records/record-json.ts'
+import type { SumRow } from '../../../src/store/records/record-source.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { anyText } from '../support.ts'
 
@@ -99,6 +101,14 @@ it('masks gateway keys that earlier versions wrote into records', () => {
   expect(JSON.stringify(readRecord(text, 'req_1'))).not.toContain(key)
   expect(readRecord(text, 'req_1')).toMatchObject({ model: 'sp_live_…', tags: { a: 'sp_live_…' } })
   expect(readTags(text)).toEqual({ a: 'sp_live_…' })
+})
+
+it('counts a tag with a key under the name that earlier versions gave it, and shows it masked', () => {
+  const tags = { a: 'sk-proj-AbCd0123EfGh4567ijKlMnOpQrSt' }
+  const text = JSON.stringify(sampleRecord({ tags }))
+  expect([countedTags(text), nameTags(text)]).toEqual([['', `a=${tags.a}`], ['a=sk-…']])
+  const sum = { requests: 1, tag: `a=${tags.a}` } as SumRow
+  expect(groupsOf(sum, undefined, 'tag')).toEqual([{ id: 'a=sk-…', name: 'a=sk-…' }])
 })
 
 describe('tags from the end of a record', () => {
