@@ -4,6 +4,8 @@ import type { Connection } from '../sqlite/connection.ts'
 const dayMs = 86_400_000
 /** How old what is stored of it may get. */
 const writeEveryMs = 600_000
+/** By so much a clock that is set right by the network may be moved at once. */
+const correctionMs = 3_600_000
 
 /**
  * Whether the machine's clock may decide what is too old. A clock that is wrongly ahead would have all records removed at once: one that
@@ -24,7 +26,10 @@ export class RemovalClock {
   async believes(now: number): Promise<boolean> {
     const known = this.#row ?? (await this.#read())
     const hasJumped = now - (known?.seen ?? now) > dayMs
-    const row = { seen: now, held: hasJumped ? now + dayMs : (known?.held ?? 0) }
+    const held = known?.held ?? 0
+    // It was set back since, and must not be doubted when it comes there again. A correction by little is none of that.
+    const wasSetRight = held > now + dayMs + correctionMs
+    const row = { seen: now, held: hasJumped ? now + dayMs : wasSetRight ? 0 : held }
     this.#row = row
     if (row.held !== known?.held || Math.abs(now - this.#written) > writeEveryMs) {
       this.#written = now
@@ -32,8 +37,7 @@ export class RemovalClock {
         sql`insert or replace into removal_clock values (1, ${row.seen}, ${row.held})`.execute(db),
       )
     }
-    // One that was set back is believed, too.
-    this.until = row.held > now && row.held <= now + dayMs ? row.held : null
+    this.until = row.held > now ? row.held : null
     return this.until === null
   }
 

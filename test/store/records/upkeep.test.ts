@@ -197,12 +197,36 @@ describe('a clock that is set ahead', () => {
     expect([held(), (await left(store)).summed]).toEqual([dayMs, 2])
     await passes(20 * hourMs)
     expect([held(), (await left(store)).summed]).toEqual([4 * hourMs, 2])
+    // Corrected by a little, it is still wrong.
+    vi.setSystemTime(Date.now() - 60_000)
+    await passes(0)
+    expect(held()).toBe(4 * hourMs + 60_000)
     vi.setSystemTime(start + 30 * hourMs)
     await passes(hourMs)
     expect(held()).toBeNull()
     await passes(2 * dayMs)
+    expect(held()).toBe(dayMs)
     await upkeep.close()
     expect((await left(store)).bodies).toHaveLength(2)
+    await store.close()
+  })
+
+  it('is not doubted when it comes to where it once was wrongly', async () => {
+    const store = await begin()
+    const { upkeep, passes, held } = await keepAMonth(store)
+    vi.setSystemTime(start + 3 * dayMs)
+    await passes(0)
+    expect(held()).toBe(dayMs)
+    // At once, and by less than it had gone ahead.
+    vi.setSystemTime(Date.now() - 60_000)
+    await passes(0)
+    expect(held()).toBe(dayMs + 60_000)
+    vi.setSystemTime(start + 6 * hourMs)
+    for (let hour = 0; hour < 100; hour++) {
+      await passes(hourMs)
+      expect(held()).toBeNull()
+    }
+    await upkeep.close()
     await store.close()
   })
 
