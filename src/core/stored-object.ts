@@ -115,6 +115,7 @@ export interface BatchAsk {
 
 /** Sets of models that are told apart. */
 const mostAsks = 200
+const manyNames = '\n'
 
 /** One request of a batch. */
 export interface LineAsk {
@@ -127,14 +128,24 @@ export interface LineAsk {
   answers?: number
 }
 
+function nameAsk({ model, others = [] }: Pick<BatchAsk, 'model' | 'others'>): string | null {
+  return others.length === 0 ? model : [...new Set([model, ...others])].sort().join('\n')
+}
+
+/** To add more to them. */
+export function resumeBatchAsks(asks: readonly BatchAsk[]): Map<string | null, BatchAsk> {
+  return new Map(asks.map((ask, place) => [place < mostAsks ? nameAsk(ask) : manyNames, ask]))
+}
+
 export function addBatchAsk(asks: Map<string | null, BatchAsk>, line: LineAsk): void {
   const { model, others = [], bytes, output, answers = 1 } = line
   const none = { model, lines: 0, bytes: 0, longest: 0, output: 0, unlimited: 0 }
-  const named = others.length === 0 ? model : [...new Set([model, ...others])].sort().join('\n')
+  const named = nameAsk({ model, others })
   // Clients choose these names, in as many orders and sets as they like: what is too many counts together.
-  const key = asks.size < mostAsks || asks.has(named) ? named : '\n'
+  const key = asks.size < mostAsks || asks.has(named) ? named : manyNames
   const ask = asks.getOrInsertComputed(key, () => (others.length === 0 ? none : { ...none, others }))
-  if (key === '\n') ask.others = [...new Set([...(ask.others ?? []), ...others, ...(model === null ? [] : [model])])]
+  if (key === manyNames)
+    ask.others = [...new Set([...(ask.others ?? []), ...others, ...(model === null ? [] : [model])])]
   ask.lines++
   ask.bytes += bytes
   ask.longest = Math.max(ask.longest, bytes)

@@ -136,7 +136,11 @@ describe('the lines of an input file', () => {
   })
 
   it('are the same where the file comes in parts, to whatever thread', () => {
-    const whole = Buffer.from([line(plain), line({ ...plain, model: 'gpt-2', input: [file] }), line(plain)].join('\n'))
+    // The same model, with and without others that may answer in its place.
+    const others = line({ ...plain, models: ['gpt-2'] })
+    const lines = [line(plain), line({ ...plain, model: 'gpt-2', input: [file] }), others, line(plain), others]
+    const whole = Buffer.from(lines.join('\n'))
+    expect(scan(whole)?.asks).toHaveLength(3)
     fc.assert(
       fc.property(fc.array(fc.nat({ max: whole.length }), { maxLength: 6 }), (cuts) => {
         let [held, from]: [HeldInput | null, number] = [null, 0]

@@ -4,6 +4,7 @@ import {
   type BatchInput,
   type HeldInput,
   type ObjectName,
+  resumeBatchAsks,
 } from '../../core/stored-object.ts'
 import { LineScanner } from '../../core/text/line-scan.ts'
 import type { LineReader } from '../../lanes/line-readers.ts'
@@ -43,7 +44,7 @@ export class InputScan {
     this.#input = held?.input ?? { lines: 0, models: [], objects: [], unread: null }
     this.#models = new Set(this.#input.models)
     this.#objects = new Map(this.#input.objects.map((name) => [keyOf(name), name]))
-    this.#asks = new Map((this.#input.asks ?? []).map((ask) => [ask.model, ask]))
+    this.#asks = resumeBatchAsks(this.#input.asks ?? [])
     this.#characters = [...this.#models, ...this.#objects.keys()].join('').length
     this.#offset = held?.offset ?? 0
     this.#over = this.#input.unread !== null
