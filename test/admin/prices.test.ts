@@ -65,6 +65,13 @@ describe('prices', () => {
     expect(await refusal(client.prices.set({ model: 'm', perImage: ['big=cheap'] }))).toMatchObject({ code: 'invalid' })
   })
 
+  it('take the names of places in any letters, as answers are read', async () => {
+    const { client } = await startTestGateway()
+    const file = JSON.stringify({ model: 'm', input: 1, geo: { US: 1.1 } })
+    await client.prices.import({ files: { 'a.json': file } })
+    expect(await client.prices.show({ model: 'm' })).toMatchObject({ geo: { us: 1.1 } })
+  })
+
   it('are imported as show prints them, and a whole table takes the place of the shipped one', async () => {
     const { client } = await startTestGateway()
     const shown = await client.prices.show({ model: 'gpt-4o-mini' })

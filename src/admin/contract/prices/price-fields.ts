@@ -41,7 +41,8 @@ export const priceShape = z.object({
   priority: variant,
   fast: variant,
   ultrafast: variant,
-  geo: z.record(z.string(), geoFactor).nullable(),
+  // As answers are read.
+  geo: z.record(z.string().toLowerCase(), geoFactor).nullable(),
   long_context: someRates.extend({ over: z.number().int().nonnegative() }).nullable(),
   max_input: z.number().int().positive().nullable(),
   max_output: z.number().int().positive().nullable(),
