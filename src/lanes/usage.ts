@@ -129,14 +129,21 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
       typeof found.seconds === 'number' && found.seconds >= 0 && found.seconds <= mostSeconds ? found.seconds : null,
     characters: count(found.characters),
     images: count(found.images, mostUnits),
-    image_size: typeof found.image_size === 'string' ? found.image_size : null,
-    tier: typeof found.tier === 'string' ? found.tier : null,
-    geo: typeof found.geo === 'string' ? found.geo : null,
+    image_size: shortName(found.image_size),
+    tier: shortName(found.tier),
+    geo: shortName(found.geo),
     batch: found.batch === true ? true : null,
   }
   let name: keyof UsageDetail
   for (name in detail) if (detail[name] !== null) return detail
   return null
+}
+
+/** Who sends a longer one wants the record to be large. */
+const longestName = 64
+
+function shortName(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= longestName ? value : null
 }
 
 /** Zero counts as nothing: most answers have every member, and only a few use what it counts. */

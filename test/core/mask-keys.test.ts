@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { maskKeys } from '../../src/core/mask-keys.ts'
-import type { RequestRecord } from '../../src/core/record.ts'
+import { blankUsageDetail, type RequestRecord } from '../../src/core/record.ts'
 import { maskEntry } from '../../src/gateway/journal/mask-entry.ts'
 import { blankRecord } from '../../src/store/records/blank-record.ts'
 
@@ -73,6 +73,7 @@ describe('a record for the journal', () => {
     { path: `/v1/files/${key}` },
     { model: key, upstream_model: key },
     { provider_request_id: key },
+    { usage_detail: { ...blankUsageDetail, image_size: key } },
     { tags: { user: key } },
     { tags: { [key]: 'v' } },
     { losses: [`body.${key}`] },

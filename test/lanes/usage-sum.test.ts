@@ -13,3 +13,8 @@ it('beyond tokens is nothing where it cannot be true: its price could not be rec
   expect(usageDetail({ seconds: 1e308, searches: 1e15 })).toBeNull()
   expect(usageDetail({ seconds: 12.5, searches: 1e15 })).toMatchObject({ seconds: 12.5, searches: null })
 })
+
+it('keeps the names in a detail short, since records hold them', () => {
+  const detail = usageDetail({ images: 1, image_size: '1024x1024/high', tier: 't'.repeat(65), geo: 'g'.repeat(1e6) })
+  expect(detail).toMatchObject({ image_size: '1024x1024/high', tier: null, geo: null })
+})

@@ -17,6 +17,7 @@ function mayHoldKeys(record: RequestRecord): boolean {
   const { error, attempts, losses, path, model, upstream_model, provider_request_id, client, trace, tags } = record
   if (error !== null || attempts.length > 1 || isNoted(attempts[0]?.message) || losses.some(holdsKey)) return true
   if (holdsKey(path) || holdsKey(model) || holdsKey(upstream_model) || holdsKey(client.user_agent)) return true
+  if (holdsKey(record.usage_detail?.image_size)) return true
   if (holdsKey(provider_request_id) || (trace !== null && holdsKey(trace.state))) return true
   for (const name in tags) if (holdsKey(name) || holdsKey(tags[name])) return true
   return false
