@@ -22,6 +22,7 @@ function setUp({
   body = '{}',
   presented = null as string | null,
   retention = null as NonNullable<EffectivePolicy['capture']>['retention'],
+  query = '',
 } = {}) {
   const journaled: BodyEntry[] = []
   const append = async (entry: JournalEntry) => void (entry.kind === 'body' && journaled.push(entry))
@@ -44,15 +45,16 @@ function setUp({
     body: { bytes: Buffer.from(body), upload: null, lease: null },
     header: (name: string) => headers[name] ?? null,
   } as unknown as Arrival
-  beginCapture(arrival, { query: '', presented } as RequestCaller, { mode, signal, retention })
-  const contentOf = (part: string) => {
+  beginCapture(arrival, { query, presented } as RequestCaller, { mode, signal, retention })
+  const open = (part: string) => {
     const entry = journaled.find((one) => one.part === part)
     const frame = entry && bodyKey && openBody(bodyKey, 'req_1', entry.part, Buffer.from(entry.sealed, 'base64'))
     if (!frame) throw new Error('it does not open')
-    return (JSON.parse(zstdDecompressSync(frame).toString()) as CapturedBody).content ?? ''
+    return JSON.parse(zstdDecompressSync(frame).toString()) as CapturedBody
   }
+  const contentOf = (part: string) => open(part).content ?? ''
   const said = () => arrival.trace.policySignals.map(({ text }) => text)
-  return { arrival, journaled, captures, said, contentOf }
+  return { arrival, journaled, captures, said, open, contentOf }
 }
 
 const json = ['content-type', 'application/json']
@@ -69,6 +71,18 @@ describe('what keeps bodies', () => {
       ['answer', 7, 'application/json'],
     ])
     expect([said(), captures.taken]).toEqual([['p keeps them.'], 0])
+  })
+
+  it('keeps the query without parameters that have the name of a secret', async () => {
+    for (const [query, kept] of [
+      ['?a=1&b=%20', '/v1/x?a=1&b=%20'],
+      ['?key=x', '/v1/x'],
+      ['?API_KEY=x&a=1&access-token=x&upload_id=x&X-Amz-Signature=x', '/v1/x?a=1'],
+    ] as const) {
+      const { arrival, open } = setUp({ query })
+      await arrival.capture?.journal(end)
+      expect(open('request').head?.path).toBe(kept)
+    }
   })
 
   it('notes until when policies keep them, in each and on the record', async () => {

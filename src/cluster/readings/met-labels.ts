@@ -1,3 +1,4 @@
+import { maskKeys } from '../../core/mask-keys.ts'
 import { labelColumns } from '../../store/replica/outbox-types.ts'
 import type { RecordLabelsRow } from '../../store/schema.ts'
 
@@ -15,7 +16,9 @@ export class MetLabels {
     if (found !== undefined) return found
     const number = Number.MAX_SAFE_INTEGER - this.#numbers.size
     this.#numbers.set(text, number)
-    const { lane, project, environment, key_id, key_name, model, provider, shadow } = row
+    const { lane, project, environment, key_id, key_name, provider, shadow } = row
+    // As `readLabels` does: earlier versions wrote keys that a client had sent in its place.
+    const model = row.model && maskKeys(row.model)
     this.known.set(number, { number, lane, project, environment, key_id, key_name, model, provider, shadow })
     return number
   }
