@@ -41,7 +41,7 @@ describe('what clients of other servers write in the form of chat', () => {
         { ...marked('T'), cache_control: { ...cache_control, ttl: '1h' } },
       ],
       messages: [
-        { role: 'user', content: [{ type: 'text', text: 'x' }, marked('y'), image] },
+        { role: 'user', content: [{ type: 'text', text: 'x' }, image] },
         { role: 'assistant', content: [marked('z'), { type: 'tool_use', id: 'a', name: 'f', input: {} }] },
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r', cache_control }] },
       ],
@@ -50,14 +50,26 @@ describe('what clients of other servers write in the form of chat', () => {
     const { sent, losses } = request('messages', 'chat', body, { ...target, cacheControl: true })
     expect(asArray(sent?.messages)).toMatchObject([
       { content: [{ text: 'S' }, { text: 'T', cache_control: { ttl: '1h' } }] },
-      { content: [{ text: 'x' }, marked('y'), { type: 'image_url', cache_control }] },
+      { content: [{ text: 'x' }, { type: 'image_url', cache_control }] },
       { role: 'assistant', content: 'z', cache_control },
       { role: 'tool', content: 'r', cache_control },
     ])
     expect(losses).toEqual([])
     const elsewhere = request('messages', 'chat', body, target)
     expect(JSON.stringify(elsewhere.sent)).not.toContain('cache_control')
-    expect(elsewhere.losses).toHaveLength(5)
+    expect(elsewhere.losses).toHaveLength(4)
+  })
+
+  it('aider-desk 513: OpenRouter gets no more of them than Claude takes, and the last ones', () => {
+    const content = (text: string) => [
+      { type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
+    ]
+    const input = [...'abcdef'].map((text) => ({ role: 'user', content: content(text) }))
+    const target = { model: 'anthropic/claude-opus-4.7', compatible: true, cacheControl: true }
+    const { sent, losses } = request('responses', 'chat', { model: 'm', input }, target)
+    const marked = contentOf(sent, 0).flatMap(({ text, cache_control }) => (cache_control === undefined ? [] : [text]))
+    expect(marked).toEqual(['c', 'd', 'e', 'f'])
+    expect(losses).toEqual([0, 1].map((index) => `input[${index}].content[0].prompt_cache_breakpoint`))
   })
 
   it("Claude Code's: a search for tools is told which it has found, not nothing", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
 import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
+import { readChatReply } from '../../src/translate/chat/read-reply.ts'
 import { ReasoningDetails } from '../../src/translate/chat/reasoning-details.ts'
 import { request } from '../support/translate/asked.ts'
 import { checkStream } from '../support/translate/grammar.ts'
@@ -152,5 +153,73 @@ describe("OpenRouter's models of Google", () => {
       undefined,
       ['thinking.budget_tokens', 'thinking'],
     ])
+  })
+})
+
+it('counts the text of long thinking, not what every piece of it repeats', () => {
+  const thinking = new ReasoningDetails()
+  const piece = { type: 'reasoning.text', format: 'anthropic-claude-v1', index: 0 }
+  for (let at = 0; at < 20_000; at++) thinking.push([{ ...piece, text: 'word ' }])
+  thinking.push([{ ...piece, signature: 's' }])
+  expect(JSON.parse(thinking.opaque?.value ?? '')).toEqual([{ ...piece, text: 'word '.repeat(20_000), signature: 's' }])
+})
+
+it('lists what is too long to come back, also beside a call', () => {
+  const long = [{ ...details[0], text: 'a'.repeat(200_000), signature: 's' }]
+  const message = { role: 'assistant', content: null, reasoning_details: long, tool_calls: calls }
+  expect(readChatReply({ choices: [{ index: 0, finish_reason: 'tool_calls', message }] })).toMatchObject({
+    dropped: ['message.reasoning_details'],
+  })
+})
+
+describe('one conversation, of several models at OpenRouter', () => {
+  const sealed = (list: readonly object[]) => {
+    const opaque = { family: 'openrouter', form: 'details', value: JSON.stringify(list) }
+    return `sealed.${Buffer.from(JSON.stringify(opaque)).toString('base64url')}`
+  }
+  const turns = (id: string, list: readonly object[]) => [
+    {
+      role: 'assistant',
+      content: [
+        { type: 'tool_use', id, name: 'look', input: {} },
+        ...(list.length === 0 ? [] : [{ type: 'redacted_thinking', data: sealed(list) }]),
+      ],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'r' }] },
+  ]
+  const ask = (model: string, ...rounds: object[][]) => {
+    const messages = [{ role: 'user', content: 'x' }, ...rounds.flat()]
+    const body = { model: 'm', max_tokens: 9, messages }
+    const { sent, losses } = request('messages', 'chat', body, { model, compatible: true, cacheControl: true })
+    const said = asArray(sent?.messages).map(asObject)
+    return { said: said.filter((message) => message?.role === 'assistant'), losses }
+  }
+  const ofGemini = (id: string) => ({ type: 'reasoning.encrypted', data: 'EoED', id, format: 'google-gemini-v1' })
+  const ofClaude = { type: 'reasoning.text', text: 't', signature: 's', format: 'anthropic-claude-v1', index: 0 }
+
+  it('each gets back what its own vendor signed', () => {
+    const rounds = [turns('a', [ofClaude]), turns('b', [ofGemini('b')])] as const
+    const claude = ask('~anthropic/claude-sonnet-latest', ...rounds)
+    expect(claude.said.map((message) => message?.reasoning_details)).toEqual([[ofClaude], undefined])
+    expect(claude.losses).toEqual(['messages[3].content[1]'])
+    const auto = ask('openrouter/auto', ...rounds)
+    expect(auto.said.map((message) => message?.reasoning_details)).toEqual([[ofClaude], [ofGemini('b')]])
+    expect(auto.losses).toEqual([])
+  })
+
+  it('Gemini 3 takes calls of others with the word for them', () => {
+    const { said, losses } = ask('google/gemini-3-pro', turns('a', []), turns('b', [ofGemini('b')]))
+    const data = 'skip_thought_signature_validator'
+    expect(said.map((message) => message?.reasoning_details)).toMatchObject([[{ data, id: 'a' }], [ofGemini('b')]])
+    expect(losses).toEqual(['messages[1].content[0].thought_signature'])
+  })
+
+  it('names calls as they are named beside it: ids that are long or come twice get others', () => {
+    const long = `tool_${'x'.repeat(60)}`
+    const { said } = ask('google/gemini-3-pro', ...[long, 'twice', 'twice'].map((id) => turns(id, [ofGemini(id)])))
+    const ids = said.map((message) => asObject(asArray(message?.tool_calls)[0])?.id)
+    expect(new Set(ids).size).toBe(3)
+    expect(ids).not.toContain(long)
+    expect(said.map((message) => asObject(asArray(message?.reasoning_details)[0])?.id)).toEqual(ids)
   })
 })

@@ -9,10 +9,8 @@ import {
 import type { Edit, Span } from '../../core/json/json-scan.ts'
 import type { LaneName } from '../../core/lane.ts'
 import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/sealed-mark.ts'
+import { withoutSignature } from '../../translate/google-signature.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
-
-/** What Google's own clients send for a call that another model made. Source: wire/translate.md, section 7. */
-const withoutSignature = '"skip_thought_signature_validator"'
 
 /**
  * Reasoning of answers that this gateway translated, which a client now sends to a provider of its own format. That provider would refuse
@@ -65,7 +63,9 @@ export class ReplayedCarriers {
     const isNewest = signatures.length > 0 && reasoning.control === 'level'
     return [
       ...removed.map(toEdit),
-      ...signatures.map(({ value, member }) => (isNewest ? { span: value, text: withoutSignature } : toEdit(member))),
+      ...signatures.map(({ value, member }) =>
+        isNewest ? { span: value, text: `"${withoutSignature}"` } : toEdit(member),
+      ),
     ]
   }
 

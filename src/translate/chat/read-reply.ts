@@ -39,7 +39,7 @@ export function readChatReply(body: JsonObject) {
       ...lostOfAnswer(body),
       ...lostOfChoice(choice),
       ...lostOfMessage(message).map((name) => `message.${name}`),
-      ...(details.isSigned && settled.parts.every(({ kind }) => kind !== 'call') ? ['message.reasoning_details'] : []),
+      ...(details.isSigned && !isSigned(settled.parts) ? ['message.reasoning_details'] : []),
       ...lostLogprobs(logprobs, typeof message.content === 'string'),
       ...(choices.length > 1 ? ['choices[1]'] : []),
     ],
@@ -144,6 +144,10 @@ function signLastCall(parts: ModelReply['parts'], opaque: Opaque | null): ModelR
   const last = parts.findLastIndex(({ kind }) => kind === 'call')
   if (opaque === null || last < 0) return parts
   return parts.map((part, index) => (index === last && part.kind === 'call' ? { ...part, opaque } : part))
+}
+
+function isSigned(parts: ModelReply['parts']): boolean {
+  return parts.some((part) => part.kind === 'call' && part.opaque?.form === 'details')
 }
 
 /** Whether no earlier call had this id. */

@@ -1,5 +1,9 @@
-import { asArray, asObject, asText, parseJson } from '../../core/json/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject, parseJson } from '../../core/json/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { Opaque } from '../conversation.ts'
+import { withoutSignature } from '../google-signature.ts'
+import { callIdFor } from '../ids.ts'
+import type { NamedCall } from '../turns.ts'
 
 /** More does not fit where clients keep it (`openCarriers`). */
 const longest = 192 * 1024
@@ -11,27 +15,34 @@ const longest = 192 * 1024
 export class ReasoningDetails {
   readonly #details: Record<string, unknown>[] = []
   #length = 0
+  #isSigned = false
 
   /** Of a whole message, or of one chunk: a text comes in many. */
   push(written: unknown): void {
     for (const detail of asArray(written).map(asObject)) {
-      if (detail === null || this.#length > longest) continue
-      this.#length += JSON.stringify(detail).length
+      if (detail === null) continue
+      this.#isSigned ||= detail.type === 'reasoning.encrypted' || asText(detail.signature) !== null
+      if (this.#length > longest) continue
       const last = this.#details.at(-1)
-      if (last === undefined || !isContinued(last, detail)) this.#details.push({ ...detail })
+      const isNext = last !== undefined && isContinued(last, detail)
+      // What each piece of a text says again does not count.
+      this.#length += isNext ? textLength(detail) : JSON.stringify(detail).length
+      if (!isNext) this.#details.push({ ...detail })
       else for (const [name, value] of Object.entries(detail)) last[name] = joined(name, last[name], value)
     }
   }
 
   /** Whether some of it is only for its own provider. */
   get isSigned(): boolean {
-    return this.#details.some(({ type, signature }) => type === 'reasoning.encrypted' || asText(signature) !== null)
+    return this.#isSigned
   }
 
   /** Null: nobody wants it back, or it is too long. */
   get opaque(): Opaque | null {
-    if (!this.isSigned || this.#length > longest) return null
-    return { family: 'openrouter', form: 'details', value: JSON.stringify(this.#details.filter(isComplete)) }
+    if (!this.#isSigned || this.#length > longest) return null
+    const value = JSON.stringify(this.#details.filter(isComplete))
+    // It is sealed as text in JSON.
+    return JSON.stringify(value).length > longest ? null : { family: 'openrouter', form: 'details', value }
   }
 }
 
@@ -41,6 +52,10 @@ function isComplete({ type, format, signature }: Record<string, unknown>): boole
 }
 
 const texts = new Set(['text', 'summary'])
+
+function textLength({ text, summary, signature }: Readonly<Record<string, unknown>>): number {
+  return asString(text).length + asString(summary).length + asString(signature).length
+}
 
 /** A block that is signed is complete. */
 function isContinued(last: Record<string, unknown>, next: Readonly<Record<string, unknown>>): boolean {
@@ -53,7 +68,30 @@ function joined(name: string, before: unknown, value: unknown): unknown {
   return value ?? before
 }
 
-/** The details in an opaque value. */
-export function detailsIn(opaque: Opaque | undefined): readonly unknown[] {
-  return opaque?.form === 'details' ? asArray(parseJson(Buffer.from(opaque.value))) : []
+/** By the beginning of a format, the vendor whose models can read it. */
+const vendors = { anthropic: 'anthropic', google: 'google', openai: 'openai', azure: 'openai', xai: 'x-ai' }
+
+/** The details in an opaque value that the model can read: OpenRouter passes on what another vendor signed, and the model refuses it. */
+export function detailsIn(opaque: Opaque | undefined, model: string): readonly JsonObject[] {
+  if (opaque?.form !== 'details') return []
+  const [, vendor = 'openrouter'] = /^~?([\w-]+)\//.exec(model) ?? []
+  return asArray(parseJson(Buffer.from(opaque.value))).flatMap((value): JsonObject[] => {
+    const detail = asObject(value)
+    const signer = ownValue<string>(vendors, asText(detail?.format)?.split('-')[0] ?? '')
+    // `openrouter/auto` may ask any model.
+    const isReadable = signer === undefined || vendor === 'openrouter' || signer === vendor
+    return detail === null || !isReadable ? [] : [detail]
+  })
+}
+
+/** Details name the calls that they sign, and calls get other ids where theirs are too long or come twice. */
+export function nameCalls(details: readonly JsonObject[], calls: readonly NamedCall[]): readonly JsonObject[] {
+  const ids = new Map<unknown, string>(calls.map(({ id, writtenId }) => [writtenId ?? id, callIdFor('chat', id)]))
+  return details.map((detail) => (ids.has(detail.id) ? { ...detail, id: ids.get(detail.id) } : detail))
+}
+
+/** At OpenRouter, for a call of another model: newer Gemini models refuse one without a signature. */
+export function unsignedDetail({ id }: NamedCall): JsonObject {
+  const data = withoutSignature
+  return { type: 'reasoning.encrypted', data, id: callIdFor('chat', id), format: 'google-gemini-v1', index: 0 }
 }

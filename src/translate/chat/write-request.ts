@@ -1,4 +1,5 @@
 import { asObject, type JsonObject } from '../../core/json/json-value.ts'
+import { CacheMarks } from '../cache-marks.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ConversationSettings, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
@@ -19,7 +20,9 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   const facts = modelFacts(target.model)
   ledger.settle(conversation.seen)
   const turns = orderTurns(conversation, { systemInPlace: true }, ledger)
-  const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools })
+  const marks = target.cacheControl === true ? new CacheMarks(ledger) : null
+  const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools, marks })
+  marks?.finish()
   if (messages.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   const body: JsonObject = {
     model: target.model,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json/json-value.ts'
+import type { CacheMarks } from '../cache-marks.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { MediaPart, TextPart, Tool } from '../conversation.ts'
@@ -12,7 +13,7 @@ import { namedText, sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { cacheMarkPath, failurePath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
-import { detailsIn } from './reasoning-details.ts'
+import { detailsIn, nameCalls, unsignedDetail } from './reasoning-details.ts'
 
 type MarkedPart = Pick<TextPart, 'cacheMark' | 'path'>
 
@@ -21,6 +22,8 @@ export interface TurnWriting {
   facts: ModelFacts
   ledger: Ledger
   tools: readonly Tool[]
+  /** Anthropic's, where the vendor takes them. */
+  marks: CacheMarks | null
 }
 
 export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting): unknown[] {
@@ -48,35 +51,43 @@ export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting
 /** A plain string unless a part needs a cache mark: servers other than OpenAI's may not accept lists of texts. */
 function writeTexts(texts: readonly TextPart[], writing: TurnWriting): string | JsonObject[] {
   const isMarked = texts.some(({ cacheMark }) => cacheMark !== undefined)
-  if (writing.target.compatible && !(isMarked && writing.target.cacheControl === true)) {
-    for (const text of texts) writeMark(text, writing)
+  if (writing.target.compatible && !(isMarked && writing.marks !== null)) {
+    loseMarks(texts, writing)
     return joinTexts(texts)
   }
   const [only] = texts
   if (texts.length === 1 && only !== undefined && !isMarked) return only.text
-  return texts.map((part) => ({ type: 'text', text: part.text, ...writeMark(part, writing) }))
+  return texts.map((part) => writeMarked({ type: 'text', text: part.text }, part, writing))
 }
 
 function joinTexts(texts: readonly TextPart[]): string {
   return texts.map(({ text }) => text).join('\n\n')
 }
 
-/** A message of the assistant's, or a result: at OpenRouter both have one text, and the mark beside it. */
-function writeMarkedMessage(texts: readonly TextPart[], writing: TurnWriting): JsonObject {
-  if (!writing.target.compatible || writing.target.cacheControl !== true) return { content: writeTexts(texts, writing) }
-  const marked = texts.findLast(({ cacheMark }) => cacheMark !== undefined)
-  return { content: joinTexts(texts), ...(marked === undefined ? {} : writeMark(marked, writing)) }
+function loseMarks(parts: readonly MarkedPart[], { ledger }: TurnWriting): void {
+  for (const { cacheMark, path } of parts) if (cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, path))
 }
 
-function writeMark({ cacheMark: mark, path }: MarkedPart, { target, ledger }: TurnWriting): JsonObject {
-  if (mark === undefined) return {}
-  if (target.cacheControl === true)
-    return { cache_control: { type: 'ephemeral', ...(mark === '1h' || mark === '12h' ? { ttl: '1h' } : {}) } }
-  if (target.compatible) {
-    ledger.lose(cacheMarkPath(ledger.from, path))
-    return {}
+/** A message of the assistant's, or a result, of texts: at OpenRouter both have one text, and one mark beside it. */
+function writeMarkedMessage(message: JsonObject, texts: readonly TextPart[], writing: TurnWriting): JsonObject {
+  if (writing.marks === null) return { ...message, content: writeTexts(texts, writing) }
+  const marked = texts.filter(({ cacheMark }) => cacheMark !== undefined)
+  const last = marked.pop()
+  loseMarks(marked, writing)
+  const written = { ...message, content: joinTexts(texts) }
+  return last === undefined ? written : writeMarked(written, last, writing)
+}
+
+function writeMarked(block: JsonObject, part: MarkedPart, writing: TurnWriting): JsonObject {
+  const { cacheMark: mark } = part
+  if (mark === undefined) return block
+  if (writing.marks !== null) return writing.marks.on(block, part)
+  if (writing.target.compatible) {
+    loseMarks([part], writing)
+    return block
   }
-  return { prompt_cache_breakpoint: { mode: 'explicit', ttl: mark === '1h' || mark === '12h' ? '12h' : '30m' } }
+  const ttl = mark === '1h' || mark === '12h' ? '12h' : '30m'
+  return { ...block, prompt_cache_breakpoint: { mode: 'explicit', ttl } }
 }
 
 /** Results are messages of their own and come first. Their content other than text follows in the user's message. */
@@ -114,8 +125,8 @@ function writeResult(result: NamedResult, writing: TurnWriting): JsonObject {
     if (last === undefined) ledger.lose(cacheMarkPath(ledger.from, result.path))
     else marked[marked.length - 1] = { ...last, path: result.path, cacheMark: result.cacheMark }
   }
-  const message = marked.length > 0 ? writeMarkedMessage(marked, writing) : { content: '' }
-  return { role: 'tool', tool_call_id: callIdFor('chat', result.callId), ...message }
+  const message = { role: 'tool', tool_call_id: callIdFor('chat', result.callId) }
+  return marked.length > 0 ? writeMarkedMessage(message, marked, writing) : { ...message, content: '' }
 }
 
 function writeContent(parts: readonly (TextPart | MediaPart)[], writing: TurnWriting): string | JsonObject[] | null {
@@ -123,10 +134,8 @@ function writeContent(parts: readonly (TextPart | MediaPart)[], writing: TurnWri
   if (parts.every((part): part is TextPart => part.kind === 'text')) return writeTexts(parts, writing)
   const { ledger } = writing
   return parts.flatMap((part) => {
-    const mark = writeMark(part, writing)
-    if (part.kind === 'text') return [{ type: 'text', text: part.text, ...mark }]
-    const written = writeMedia(part, ledger)
-    return written === null ? [] : [{ ...written, ...mark }]
+    const written = part.kind === 'text' ? { type: 'text', text: part.text } : writeMedia(part, ledger)
+    return written === null ? [] : [writeMarked(written, part, writing)]
   })
 }
 
@@ -178,11 +187,12 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
   const texts: TextPart[] = []
   const calls: NamedCall[] = []
   const thoughts: string[] = []
-  const details: unknown[] = []
+  const signed: JsonObject[] = []
   let refusal = ''
   for (const part of turn.parts) {
-    const own = part.kind === 'call' || part.kind === 'reasoning' ? detailsIn(part.opaque) : []
-    details.push(...own)
+    const own = part.kind === 'call' || part.kind === 'reasoning' ? detailsIn(part.opaque, target.model) : []
+    signed.push(...own)
+    if (part.kind === 'call' && part.opaque?.form === 'details' && own.length === 0) ledger.lose(part.path)
     if (part.kind === 'text') texts.push(part)
     else if (part.kind === 'call') calls.push(part)
     else if (part.kind === 'refusal') refusal += part.text
@@ -192,16 +202,26 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
     else if (own.length === 0) ledger.lose(part.path)
   }
   if (texts.length === 0 && calls.length === 0 && refusal === '') return []
+  const details = writeDetails(signed, calls, writing)
+  const role = 'assistant'
+  const message = texts.length === 0 ? { role, content: null } : writeMarkedMessage({ role }, texts, writing)
   return [
-    {
-      role: 'assistant',
-      ...(texts.length === 0 ? { content: null } : writeMarkedMessage(texts, writing)),
+    Object.assign(message, {
       ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join('\n') }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(refusal === '' ? {} : { refusal }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => writeCall(call, writing)) }),
-    },
+    }),
   ]
+}
+
+function writeDetails(signed: readonly JsonObject[], calls: readonly NamedCall[], writing: TurnWriting) {
+  const { target, facts, ledger } = writing
+  const [first] = calls
+  const isWanted = target.cacheControl === true && facts.family === 'gemini' && facts.reasoning.control === 'level'
+  if (signed.length > 0 || first === undefined || !isWanted) return nameCalls(signed, calls)
+  ledger.lose(`${first.path}.thought_signature`)
+  return [unsignedDetail(first)]
 }
 
 function writeCall(call: NamedCall, { target, facts, ledger }: TurnWriting): JsonObject {

@@ -1,6 +1,7 @@
 import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
+import { withoutSignature } from '../google-signature.ts'
 import { toolNameFor } from '../ids.ts'
 import { embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
@@ -9,9 +10,6 @@ import type { ModelFacts } from '../model-facts.ts'
 import { detailPath } from '../setting-paths.ts'
 import { beginningText, isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import { writeMedia } from './write-media.ts'
-
-/** What Google's own clients send for what another model made. Source: wire/translate.md, section 7. */
-const withoutSignature = 'skip_thought_signature_validator'
 
 export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, ledger: Ledger): unknown[] {
   const writer = new ContentWriter(facts, ledger)

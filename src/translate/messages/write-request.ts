@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json/json-value.ts'
+import { CacheMarks } from '../cache-marks.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, OutputFormat, Tool } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
@@ -11,7 +12,6 @@ import { strictAnthropicSchema } from '../schema/anthropic.ts'
 import { outputSchemaPath, toolSchemaPath } from '../schema/schema-paths.ts'
 import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { type OrderedTurn, orderTurns, withQuestion } from '../turns.ts'
-import { CacheMarks } from './cache-marks.ts'
 import { planThinking, type ThinkingPlan } from './write-thinking.ts'
 import { writeTurns } from './write-turns.ts'
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json/json-value.ts'
+import type { CacheMarks } from '../cache-marks.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
@@ -8,7 +9,6 @@ import type { Ledger } from '../ledger.ts'
 import { sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { asUserText, beginningText, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
-import type { CacheMarks } from './cache-marks.ts'
 
 export interface BlockWriting {
   facts: ModelFacts

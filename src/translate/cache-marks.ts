@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/json/json-value.ts'
-import type { CacheMark } from '../conversation.ts'
-import type { Ledger } from '../ledger.ts'
-import { cacheMarkPath } from '../setting-paths.ts'
+import type { JsonObject } from '../core/json/json-value.ts'
+import type { CacheMark } from './conversation.ts'
+import type { Ledger } from './ledger.ts'
+import { cacheMarkPath } from './setting-paths.ts'
 
 const most = 4
 
