@@ -24,7 +24,7 @@ export function describeFound(tools: unknown): string {
 
 /**
  * Tools that are added during the conversation, as Codex does, are available from its beginning elsewhere. Of two with one name the later
- * one counts.
+ * one counts, in the place of the earlier one: a tool that is found again moves no other, so that the prompt stays in the vendor's cache.
  */
 export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
   const maxUses = countOf(body.max_tool_calls)
@@ -34,9 +34,7 @@ export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
     if (item?.type === 'additional_tools' || (item?.type === 'tool_search_output' && runsAtClient(item)))
       lists.push(readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
   }
-  const tools = lists.flat()
-  const last = new Map(tools.map(({ name }, index) => [name, index]))
-  return tools.filter(({ name }, index) => last.get(name) === index)
+  return [...new Map(lists.flat().map((tool) => [tool.name, tool])).values()]
 }
 
 function readToolList(list: unknown, base: string, maxUses: number | null, skip: SkipObject): Tool[] {

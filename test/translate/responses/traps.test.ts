@@ -146,6 +146,22 @@ describe("a client's own search for tools, as Codex has it", () => {
     expect(losses).toEqual(['input[2].tools'])
   })
 
+  it('moves no tool when it finds one again, or one that was declared', () => {
+    const other = { ...found, name: 'other' }
+    const again = [
+      { ...history[1], call_id: 'call_2' },
+      { ...history[2], call_id: 'call_2', tools: [found, other] },
+    ]
+    const names = (input: object[]) => {
+      const target = { model: 'qwen', compatible: true }
+      const { sent } = request('responses', 'chat', { ...ask, input, tools: [found, search] }, target)
+      return asArray(sent?.tools).map((tool) => asObject(asObject(tool)?.function)?.name)
+    }
+    expect(names([user])).toEqual(['make', 'tool_search'])
+    expect(names([user, ...again])).toEqual(['make', 'tool_search', 'other'])
+    expect(names([user, ...again, ...again])).toEqual(['make', 'tool_search', 'other'])
+  })
+
   it('is called as one, whole and streamed, and repeated as one', () => {
     const context = asked({ tools: [search] })
     const call = {
