@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { renameCalls } from '../../translate/chat/reasoning-details.ts'
+import type { Opaque } from '../../translate/conversation.ts'
 import type { ModelReply, ReplyEvent } from '../../translate/reply.ts'
 
 /**
@@ -10,6 +12,8 @@ export class ReplyNames {
   readonly #requestId: string
   readonly #model: string
   readonly #isTaken: (id: string) => boolean
+  /** By the provider's own ids, which what it signed may name. */
+  readonly #renamed = new Map<unknown, string>()
   #answer: string
 
   constructor({ id, model }: { id: string; model: string }, isTaken: (id: string) => boolean) {
@@ -21,10 +25,13 @@ export class ReplyNames {
 
   events(events: readonly ReplyEvent[]): readonly ReplyEvent[] {
     for (const event of events) if (event.kind === 'start' && event.id !== '') this.#answer = event.id
-    if (!events.some((event) => this.#needsName(event))) return events
+    if (this.#renamed.size === 0 && !events.some((event) => this.#needsName(event))) return events
     return events.map((event) => {
+      if (event.kind === 'opaque') return { ...event, opaque: this.#rename(event.opaque) }
       if (!this.#needsName(event)) return event
-      return event.kind === 'start' ? { ...event, model: this.#model } : { ...event, id: this.#mint(event.part) }
+      return event.kind === 'start'
+        ? { ...event, model: this.#model }
+        : { ...event, id: this.#mint(event.part, event.id) }
     })
   }
 
@@ -36,9 +43,12 @@ export class ReplyNames {
     if (!reply.parts.some((part) => part.kind === 'call' && this.#needsId(part))) return reply
     if (reply.id !== '') this.#answer = reply.id
     const parts = reply.parts.map((part, index) =>
-      part.kind === 'call' && this.#needsId(part) ? { ...part, id: this.#mint(index) } : part,
+      part.kind === 'call' && this.#needsId(part) ? { ...part, id: this.#mint(index, part.id) } : part,
     )
-    return { ...reply, parts }
+    const signed = parts.map((part) =>
+      part.kind === 'call' && part.opaque !== undefined ? { ...part, opaque: this.#rename(part.opaque) } : part,
+    )
+    return { ...reply, parts: signed }
   }
 
   #needsName(event: ReplyEvent): event is Extract<ReplyEvent, { kind: 'start' | 'call' }> {
@@ -49,10 +59,16 @@ export class ReplyNames {
     return id === null || this.#isTaken(id)
   }
 
-  /** A server may reuse ids of answers, too. */
-  #mint(part: number): string {
-    const id = mintId(`${this.#answer} ${part}`)
-    return this.#isTaken(id) ? mintId(`${this.#answer} ${part} ${this.#requestId}`) : id
+  /** A server may reuse ids of answers, too. `own`: the provider's. */
+  #mint(part: number, own: string | null): string {
+    const first = mintId(`${this.#answer} ${part}`)
+    const id = this.#isTaken(first) ? mintId(`${this.#answer} ${part} ${this.#requestId}`) : first
+    if (own !== null) this.#renamed.set(own, id)
+    return id
+  }
+
+  #rename(opaque: Opaque): Opaque {
+    return this.#renamed.size === 0 ? opaque : renameCalls(opaque, this.#renamed)
   }
 }
 

@@ -75,19 +75,35 @@ const vendors = { anthropic: 'anthropic', google: 'google', openai: 'openai', az
 export function detailsIn(opaque: Opaque | undefined, model: string): readonly JsonObject[] {
   if (opaque?.form !== 'details') return []
   const [, vendor = 'openrouter'] = /^~?([\w-]+)\//.exec(model) ?? []
-  return asArray(parseJson(Buffer.from(opaque.value))).flatMap((value): JsonObject[] => {
-    const detail = asObject(value)
-    const signer = ownValue<string>(vendors, asText(detail?.format)?.split('-')[0] ?? '')
+  return parseDetails(opaque).filter(({ format }) => {
+    const signer = ownValue<string>(vendors, asText(format)?.split('-')[0] ?? '')
     // `openrouter/auto` may ask any model.
-    const isReadable = signer === undefined || vendor === 'openrouter' || signer === vendor
-    return detail === null || !isReadable ? [] : [detail]
+    return signer === undefined || vendor === 'openrouter' || signer === vendor
+  })
+}
+
+function parseDetails({ value }: Opaque): JsonObject[] {
+  return asArray(parseJson(Buffer.from(value))).flatMap((each): JsonObject[] => {
+    const detail = asObject(each)
+    return detail === null ? [] : [detail]
   })
 }
 
 /** Details name the calls that they sign, and calls get other ids where theirs are too long or come twice. */
 export function nameCalls(details: readonly JsonObject[], calls: readonly NamedCall[]): readonly JsonObject[] {
   const ids = new Map<unknown, string>(calls.map(({ id, writtenId }) => [writtenId ?? id, callIdFor('chat', id)]))
-  return details.map((detail) => (ids.has(detail.id) ? { ...detail, id: ids.get(detail.id) } : detail))
+  return details.map((detail) => withId(detail, ids))
+}
+
+/** The same in an answer, whose ids the conversation may have already. */
+export function renameCalls(opaque: Opaque, ids: ReadonlyMap<unknown, string>): Opaque {
+  if (opaque.form !== 'details') return opaque
+  return { ...opaque, value: JSON.stringify(parseDetails(opaque).map((detail) => withId(detail, ids))) }
+}
+
+function withId(detail: JsonObject, ids: ReadonlyMap<unknown, string>): JsonObject {
+  const id = ids.get(detail.id)
+  return id === undefined ? detail : { ...detail, id }
 }
 
 /** At OpenRouter, for a call of another model: newer Gemini models refuse one without a signature. */

@@ -207,6 +207,27 @@ describe('calls without an id', () => {
   })
 })
 
+it("what OpenRouter's models signed names calls by the ids that the client gets", () => {
+  const sign = (id: string): Opaque => {
+    const detail = { type: 'reasoning.encrypted', data: 'x', id, format: 'google-gemini-v1' }
+    return { family: 'openrouter', form: 'details', value: JSON.stringify([detail]) }
+  }
+  const names = () => new ReplyNames({ id: 'req_1', model: 'm' }, (id) => id === 'tool_0_look')
+  const streamed = names()
+  const call = { kind: 'call', part: 0, id: 'tool_0_look', name: 'look', custom: false } as const
+  const [begun] = streamed.events([call])
+  const id = begun?.kind === 'call' ? (begun.id ?? '') : ''
+  expect(id).not.toBe('tool_0_look')
+  const opaque = sign('tool_0_look')
+  expect(streamed.events([{ kind: 'opaque', part: 0, opaque }])).toEqual([
+    { kind: 'opaque', part: 0, opaque: sign(id) },
+  ])
+  const part: CallPart = { ...{ kind: 'call', path: '', arguments: '{}', custom: false, opaque }, ...call }
+  const stop = { reason: 'calls', sequence: null, explanation: null } as const
+  const whole = names().whole({ id: '', model: 'm', created: null, dropped: [], stop, parts: [part] })
+  expect(whole.parts).toMatchObject([{ id, opaque: sign(id) }])
+})
+
 describe('an answer that names no model', () => {
   const stop = { reason: 'done', sequence: null, explanation: null } as const
   const modelsOf = (model: string) => {
