@@ -151,7 +151,10 @@ it('chat: loses what it shows of reasoning at a vendor that refuses it', () => {
     const edits = ReplayedCarriers.findShown(bytes)?.editsFor('llama')
     return edits === undefined ? null : JSON.parse(applyEdits(bytes, edits).toString())
   }
-  expect(find({ messages: [shown, { ...shown, extra_content: { spgw: { reasoning: [sealed] } } }] })).toEqual({
+  const atOpenRouter = { reasoning: 'I think.', reasoning_details: [{ type: 'reasoning.text', text: 'I think.' }] }
+  const carried = { ...shown, ...atOpenRouter, extra_content: { spgw: { reasoning: [sealed] } } }
+  expect(find({ reasoning: { effort: 'low' }, messages: [shown, carried] })).toEqual({
+    reasoning: { effort: 'low' },
     messages: [
       { role: 'assistant', content: 'so' },
       { role: 'assistant', content: 'so' },

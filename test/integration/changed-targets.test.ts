@@ -150,12 +150,13 @@ describe('a vendor that refuses what earlier models thought', () => {
 
   async function ask(
     model = routeName('other vendor', 'reasoning'),
+    thought: object = { reasoning_content: 'They say hi.' },
   ): Promise<{ status: number; bodies: JsonObject[]; id: string }> {
     const mock = vendor()
     const before = mock?.calls.length ?? 0
     const messages = [
       { role: 'user', content: 'Hi.' },
-      { role: 'assistant', content: 'Hello.', reasoning_content: 'They say hi.' },
+      { role: 'assistant', content: 'Hello.', ...thought },
       { role: 'user', content: 'Bye.' },
     ]
     const response = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
@@ -205,6 +206,17 @@ describe('a vendor that refuses what earlier models thought', () => {
     }
     const passed = await ask(other)
     expect([passed.status, passed.bodies.map(shows)]).toEqual([200, [true]])
+  })
+
+  it('is asked once more without what OpenRouter calls otherwise', async () => {
+    const thought = { reasoning: 'They say hi.', reasoning_details: [{ type: 'reasoning.text', text: 'They say hi.' }] }
+    for (const name of Object.keys(thought)) {
+      await gateway.addRoute(name, [`other-vendor:refuses-${name}`], { retries: 0 })
+      refuse(groq.replace('reasoning_content', name))
+      const { status, bodies } = await ask(name, thought)
+      expect(status).toBe(200)
+      expect(bodies.map((body) => JSON.stringify(body).includes('They say hi.'))).toEqual([true, false])
+    }
   })
 })
 

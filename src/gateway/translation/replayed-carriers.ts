@@ -204,10 +204,12 @@ function removeOrClear(finder: CarrierFinder, list: JsonNode | null, isCarrier: 
   if (list?.kind === 'array' && !finder.items(list, isCarrier)) finder.clear(list)
 }
 
+const shownIn = new Set(['reasoning_content', 'reasoning_details', 'reasoning'])
+
 /** Finds `extra_content`, of a message and of its calls. */
 function findInChat(finder: CarrierFinder, root: JsonNode): void {
   const isCarrier = (name: string, value: JsonNode) => {
-    if (finder.finds === 'shown' && name === 'reasoning_content') return true
+    if (finder.finds === 'shown' && shownIn.has(name)) return true
     if (name !== 'extra_content') return false
     const sealed = memberOf(memberOf(value, 'spgw'), 'reasoning')
     return sealed !== null || isSealed(finder.text(memberOf(value, 'google'), 'thought_signature'))

@@ -6,12 +6,17 @@ import type { GatedAttempt } from './evaluate.ts'
 
 const replaying = loadOnce(() => import('../translation/replayed-carriers.ts'))
 
-const member = '"reasoning_content"'
+/** Where chats of several vendors show what the model thought. A client that carries one carries it to all. */
+const members = ['"reasoning_content"', '"reasoning_details"', '"reasoning"']
 const mostRead = 16 * 1024
 
 /** How Groq, Mistral and Databricks say it. DeepSeek names the member where it misses it. */
-const refusal =
-  /reasoning_content[\s\S]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|(?:un(?:known|recognized|expected|supported)|extra)[\s\S]{0,80}reasoning_content/i
+const named = /(?:reasoning_(?:content|details)|['"`]reasoning['"`])/.source
+const refusal = new RegExp(
+  `${named}[\\s\\S]{0,80}(?:unsupported|not (?:permitted|allowed|supported)|unexpected)|` +
+    `(?:un(?:known|recognized|expected|supported)|extra)[\\s\\S]{0,80}${named}`,
+  'i',
+)
 
 /** How Anthropic says that the answer under way must begin with thinking, if the model is to think. */
 const wantsThinking = /Expected `thinking` or `redacted_thinking`/
@@ -22,7 +27,7 @@ export const refusing = new WeakMap<Gateway, Set<string>>()
 const mostKnown = 1000
 
 /**
- * What earlier models thought stands in `reasoning_content` of a chat, also where this gateway has translated their answers. Some vendors
+ * What earlier models thought stands in `reasoning_content` of a chat (OpenRouter has two members of its own), also where this gateway has translated their answers. Some vendors
  * want it back, most pass over it, and a few refuse it. For one of these: what to leave out. Null: there is none.
  */
 export function withoutShown(
@@ -56,7 +61,7 @@ function nameOf({ row }: LiveProvider, model: string): string {
 }
 
 function mayShow({ match, body }: Call): boolean {
-  return match.endpoint.format === 'chat' && body.bytes.includes(member)
+  return match.endpoint.format === 'chat' && members.some((member) => body.bytes.includes(member))
 }
 
 async function findShown(call: Call): Promise<ReplayedReasoning | null> {
