@@ -16,6 +16,8 @@ class SigningProvider {
   readonly server: Server
   /** As the newest models do where anything before a signature has changed. */
   refusesSigned = false
+  /** As where the model is not asked to think. */
+  takesBare = false
   /** What each request brought back, by turn. */
   readonly brought: string[] = []
 
@@ -50,7 +52,7 @@ class SigningProvider {
       const [first] = Array.isArray(content) ? content : []
       this.brought.push(`${first?.type} ${first?.signature}`)
       // Before texts it may be left out.
-      if (offered === undefined) continue
+      if (offered === undefined || this.takesBare) continue
       if (first?.type !== 'thinking' || first.signature !== sign(turn) || first.thinking !== thought(turn))
         return {
           status: 400,
@@ -144,10 +146,10 @@ async function turn(
   key: string,
   messages: Message[],
   stream: boolean,
-  more: { tools?: OpenAI.ChatCompletionTool[] } = { tools },
+  more: Pick<OpenAI.ChatCompletionCreateParams, 'tools' | 'reasoning_effort'> = { tools },
 ) {
   const client = new OpenAI({ apiKey: key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
-  const body = { model: 'thinker', messages, ...more, reasoning_effort: 'low' as const }
+  const body = { model: 'thinker', messages, reasoning_effort: 'low' as const, ...more }
   const completion = stream
     ? await client.chat.completions.stream(body).finalChatCompletion()
     : await client.chat.completions.create(body)
@@ -196,6 +198,12 @@ it.each([false, true])(
       const [newest] = await second.admin.requests.list({ limit: 1 })
       const record = await second.record(newest?.id ?? '')
       expect(record).toMatchObject({ reasoning: 'attached', attempts: [{ reasoning: 'attached' }] })
+      // A model that is not asked to think gets none back, and the client has lost nothing.
+      provider.takesBare = true
+      const asked = messages.slice(0, -1)
+      expect((await turn(second, key, asked, stream, { tools, reasoning_effort: 'none' })).text).toBe('done')
+      const [unasked] = await second.admin.requests.list({ limit: 1 })
+      expect(await second.record(unasked?.id ?? '')).toMatchObject({ reasoning: null, losses: [] })
     } finally {
       await second.stop()
     }

@@ -93,8 +93,11 @@ export class CallTranslation {
     const { conversation, pieces } = this
     const none = { conversation, pieces, state: null }
     if (this.#carries || !signsReasoning(to, target.candidate.upstreamModel)) return none
-    const calls = bareCalls(conversation).slice(-mostCalls)
     const isNeeded = reasons(conversation, target.candidate.upstreamModel)
+    // An older Claude gets none back while it does not think.
+    if (!isNeeded && to === 'messages' && modelFacts(target.candidate.upstreamModel).reasoning.control === 'budget')
+      return none
+    const calls = bareCalls(conversation)
     const texts = isNeeded && to !== 'chat' ? (this.#texts?.nameTurns(conversation) ?? []) : []
     return calls.length + texts.length === 0 ? none : this.#recallKept(to, target, { calls, texts, isNeeded })
   }
@@ -267,9 +270,6 @@ function countBody(to: FormatName, body: JsonObject, { candidate, provider }: As
 }
 
 const noCount = fault('not_translatable', 'This provider has no call that counts tokens.')
-
-/** The most recent calls whose reasoning is looked up; that of older ones is of little use. */
-const mostCalls = 200
 
 const noFormat = fault(
   'not_translatable',

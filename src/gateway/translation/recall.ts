@@ -1,11 +1,19 @@
 import type { CallPart, Conversation, ConversationTurn, Part } from '../../translate/conversation.ts'
 import type { TurnReasoning } from './vault.ts'
 
-/** Ids of tool calls in turns whose reasoning the client did not carry. */
+/** That of older calls is of little use. */
+const mostCalls = 200
+const step = 100
+
+/**
+ * Ids of the latest tool calls in turns whose reasoning the client did not carry. Of a long conversation the first of them changes in
+ * steps, so that the beginning of a prompt rarely changes and stays in the provider's cache.
+ */
 export function bareCalls({ turns }: Conversation): string[] {
-  return turns
+  const ids = turns
     .filter(isBare)
     .flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'call' && part.id !== null ? [part.id] : [])))
+  return ids.slice(Math.max(0, Math.ceil((ids.length - mostCalls) / step) * step))
 }
 
 /** The conversation with the kept reasoning put back where it was. */

@@ -167,6 +167,14 @@ describe('what was kept', () => {
   it('is asked for only where the client brought nothing', () => {
     expect(bareCalls(said(text, called('a')))).toEqual(['a'])
     expect(bareCalls(said(text))).toEqual([])
+    const of = (count: number) => bareCalls(said(...Array.from({ length: count }, (_, at) => called(`c${at}`))))
+    const firsts = [200, 201, 300, 301].map((count) => [of(count)[0], of(count).at(-1)])
+    expect(firsts).toEqual([
+      ['c0', 'c199'],
+      ['c100', 'c200'],
+      ['c100', 'c299'],
+      ['c200', 'c300'],
+    ])
     const carried = said(called('a', { opaque: thought }))
     expect(bareCalls(carried)).toEqual([])
     expect(attachReasoning(carried, found).turns).toEqual(carried.turns)
