@@ -1,3 +1,6 @@
+import { type AskedTools, addTools } from './asked-tools.ts'
+import type { CacheWrites } from './cache-marks.ts'
+
 /**
  * Objects that live at a provider and belong to the project and environment that made them (product.md section 2). Ids are the
  * provider's own; on the Gemini lane resource names (`files/abc`).
@@ -111,6 +114,13 @@ export interface BatchAsk {
   output: number
   /** Answers of those that set none. */
   unlimited: number
+  /** What they let tools of the provider do. Left out, as what follows: nothing, and by earlier versions. */
+  tools?: AskedTools
+  /** Bytes of those that have their prompt written to the provider's cache, and of those that have it kept there for longer. */
+  written?: number
+  writtenLong?: number
+  /** Where one of them asks to be processed. */
+  geo?: string
 }
 
 /** Sets of models that are told apart. */
@@ -126,6 +136,9 @@ export interface LineAsk {
   output: number | null
   /** How many answers it asks for; left out: one. */
   answers?: number
+  tools?: AskedTools | null
+  writes?: CacheWrites | null
+  geo?: string | null
 }
 
 function nameAsk({ model, others = [] }: Pick<BatchAsk, 'model' | 'others'>): string | null {
@@ -139,7 +152,7 @@ export function resumeBatchAsks(asks: readonly BatchAsk[]): Map<string | null, B
 
 export function addBatchAsk(asks: Map<string | null, BatchAsk>, line: LineAsk): void {
   const { model, others = [], bytes, output, answers = 1 } = line
-  const none = { model, lines: 0, bytes: 0, longest: 0, output: 0, unlimited: 0 }
+  const none: BatchAsk = { model, lines: 0, bytes: 0, longest: 0, output: 0, unlimited: 0 }
   const named = nameAsk({ model, others })
   // Clients choose these names, in as many orders and sets as they like: what is too many counts together.
   const key = asks.size < mostAsks || asks.has(named) ? named : manyNames
@@ -151,6 +164,12 @@ export function addBatchAsk(asks: Map<string | null, BatchAsk>, line: LineAsk): 
   ask.longest = Math.max(ask.longest, bytes)
   ask.output += output ?? 0
   if (output === null) ask.unlimited += answers
+  const { tools = null, writes = null, geo = null } = line
+  const used = addTools(ask.tools, tools)
+  if (used !== undefined) ask.tools = used
+  if (writes === 'short') ask.written = (ask.written ?? 0) + bytes
+  if (writes === 'long') ask.writtenLong = (ask.writtenLong ?? 0) + bytes
+  if (geo !== null) ask.geo = geo
 }
 
 /** Of a file that comes in several calls: where the next one must go on, and what was seen so far. */

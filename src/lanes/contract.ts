@@ -1,7 +1,7 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
 import type { FormatName } from '../core/format.ts'
-import type { Edit, Span } from '../core/json/json-scan.ts'
+import type { Edit, Member, Span } from '../core/json/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { LimitFigures } from '../core/policy-limits.ts'
 import type { UsageConvention, UsageDetail } from '../core/record.ts'
@@ -253,6 +253,8 @@ export interface Inspection {
    * tools. The caller must be allowed to use each of them, and they must be at the same provider.
    */
   additionalModels?: readonly NamedModel[]
+  /** Members of the body that let the provider's own tools do something (asked-tools.ts); absent: there are none. */
+  tools?: readonly Member[]
   /** The provider may answer with a model of its own choice, which the call does not name (`"fallbacks": "default"`). */
   leavesChoice?: true
   /** Of models to fall back to: their own limits in the body. `decide`: they allow a longer answer than the request itself. */

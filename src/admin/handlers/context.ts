@@ -1,3 +1,4 @@
+import type { AskedTools } from '../../core/asked-tools.ts'
 import type { DegradedPart, PartName } from '../../core/degraded.ts'
 import type { Fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
@@ -81,6 +82,8 @@ export type Inspected =
       answers: number
       /** What it asks for that is not paid by the token; null: nothing. */
       units: UsageDetail | null
+      /** What it lets tools of the provider do that is paid besides; null: nothing. */
+      tools: AskedTools | null
       /** The models that it names besides its own. Absent: none. */
       additionalModels?: readonly AdditionalModel[] | undefined
       /** It lets the provider answer with one that it does not name. */

@@ -2,6 +2,7 @@ import type { Inspected, OperationFacts } from '../../admin/handlers/context.ts'
 import { type LaneName, laneNames } from '../../core/lane.ts'
 import { promptTokens } from '../../core/prompt-tokens.ts'
 import { lengthName } from '../../lanes/additional-models.ts'
+import { readAskedTools } from '../../lanes/asked-tools.ts'
 import type { Match } from '../../lanes/contract.ts'
 import { readConversation } from '../../lanes/conversation.ts'
 import { lanes } from '../../lanes/index.ts'
@@ -42,7 +43,7 @@ function inspect(name: LaneName, match: Match, body: Buffer, model: string | nul
   const named =
     match.endpoint.model === 'path' ? (model ?? nameIn(shapeOf(body.toString()))) : (inspection.model ?? model)
   const units = readUnits?.({ body, fields: [], head: body, bytes: body.length }) ?? null
-  const choice = { additionalModels, leavesChoice, units }
+  const choice = { additionalModels, leavesChoice, units, tools: readAskedTools(body, inspection.tools) }
   const asks = { operation, counts, usesTokens, limitedBy, conversation, ...choice, user: endUser ?? '' }
   return [{ lane: name, model: named, ...size, ...asks }]
 }

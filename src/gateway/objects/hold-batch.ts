@@ -1,11 +1,12 @@
+import { usualImageModel } from '../../core/asked-tools.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
-import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import type { TokenUsage } from '../../core/record.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
 import { amountOf, type BudgetNeed, type Moment } from '../../policy/limits/budget-counters.ts'
-import { noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
+import { expectTools, noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { anyLength, findSpent } from '../../policy/limits/room-to-cap.ts'
 import { costOf } from '../../policy/prices/cost.ts'
@@ -20,8 +21,6 @@ interface Sum {
   input: number
   output: number
 }
-
-const perBatch = usageDetail({ batch: true })
 
 /** Holds the most that all requests of a batch, or of an eval's run, can cost. Null: it may be created. */
 export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault | null> {
@@ -136,8 +135,18 @@ function needOfModel(call: Call, target: Candidate, name: string | null, { ask, 
   const more = length === null ? 0 : addedBytes(call, ask, length)
   const input = Math.ceil((ask.bytes + more) / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
-  const tokens = estimatedTokens(input, output)
-  return { usd: price === null ? 0n : costOfAll(price, ask, tokens, isBatch(call) ? perBatch : null), input, output }
+  const batch = isBatch(call) ? true : null
+  const tools = expectTools(ask.tools ?? null, price, imagePriceOf(call, target), batch)
+  const usd = price === null ? 0n : costOfAll(price, ask, estimatedTokens(input, output), batch)
+  return { usd: usd + (tools?.usd ?? 0n), input, output: output + (tools?.tokens ?? 0) }
+}
+
+function imagePriceOf(call: Call, target: Candidate) {
+  return (name: string | null) => {
+    const live = call.gateway.model.configuration.providers.get(target.provider.id)
+    const model = name === null ? usualImageModel : upstreamName(call, target, name)
+    return live === undefined ? null : call.gateway.model.priceOf(live, model)
+  }
 }
 
 /** Bytes of a member that sets a limit, wherever it is: its name and a number of seven digits. */
@@ -153,9 +162,13 @@ function addedBytes(call: Call, { unlimited, lines }: BatchAsk, length: number):
 const isBatch = ({ match }: Call) => match.endpoint.object?.type === 'batch'
 
 /** The longest request decides the rates of all: the hold is rather too large than too small. */
-function costOfAll(price: ModelPrice, { longest }: BatchAsk, tokens: TokenUsage, detail: UsageDetail | null): bigint {
+function costOfAll(price: ModelPrice, ask: BatchAsk, { input, output }: TokenUsage, batch: true | null): bigint {
   const over = price.long_context?.over ?? Number.POSITIVE_INFINITY
-  const isLong = longest / bytesPerToken > over
+  const isLong = ask.longest / bytesPerToken > over
+  const long = Math.ceil((ask.writtenLong ?? 0) / bytesPerToken)
+  const written = Math.min(input, Math.ceil((ask.written ?? 0) / bytesPerToken) + long)
+  const tokens = { ...estimatedTokens(input, output), cache_write: written }
+  const detail = usageDetail({ batch, geo: ask.geo, cache_write_1h: long })
   return costOf({ tokens, detail }, isLong ? price : { ...price, long_context: null }) ?? 0n
 }
 

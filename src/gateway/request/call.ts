@@ -59,6 +59,8 @@ export interface OpenHold {
   input: number
   /** null: the model costs nothing. */
   price: ModelPrice | null
+  /** What tools of the provider may use for it. */
+  beside?: { usd: bigint; tokens: number } | undefined
   /** What earlier parts of the answer cost; absent: there are none. */
   before?: { usd: bigint; tokens: number }
 }

@@ -1,3 +1,4 @@
+import type { AskedTools } from '../../core/asked-tools.ts'
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
@@ -24,6 +25,8 @@ export interface EarlierTurns {
   models: readonly string[]
   /** The dearest rates that any of them asks for. */
   rates: AskedRates | null
+  /** What this turn and those that are running let tools of the provider do. */
+  tools: AskedTools | null
 }
 
 /**
@@ -32,16 +35,17 @@ export interface EarlierTurns {
  */
 export function holdTurn(
   call: Call,
-  { used, running, models, rates }: EarlierTurns,
+  { used, running, models, rates, tools }: EarlierTurns,
   bytes: number,
   provider: Priced['provider'],
 ): Fault | number {
   const { arrival, trace } = call
   const hold = budgetsOf(arrival)
   if (hold === null) return 0
-  const dearest = dearestOf(models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel }, { rates })))
+  const asked = { rates, tools }
+  const dearest = dearestOf(models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel }, asked)))
   if ('code' in dearest) return refuseUncounted(call, dearest)
-  const { price } = dearest
+  const { price, beside: byTools } = dearest
   // The model was not known when the connection was opened.
   const isFirst = hold.budgets.length === 0
   const own = { provider, upstreamModel: call.trace.upstreamModel ?? '' }
@@ -52,17 +56,17 @@ export function holdTurn(
   const input = (beside?.input ?? 0) + Math.ceil(bytes / bytesPerToken)
   for (let output = increment; ; output = Math.floor(output / 2)) {
     const held = (beside?.held ?? 0) + output
-    const turns = needOf({ price, input }, held)
+    const turns = needOf({ price, input, beside: byTools }, held)
     const raised = raise(call, hold, { usd: before.usd + turns.usd, tokens: before.tokens + turns.tokens })
     if (!('why' in raised)) {
       void journalHeld(call, hold, { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + held })
       // A new object, because another turn has begun (`bookTurns`).
-      call.openHold = { price, input, held, before }
+      call.openHold = { price, input, held, beside: byTools, before }
       return output
     }
     if (output / 2 >= smallestIncrement) continue
     const booked = hold.budgets.find(({ limit }) => limit === raised.limit)?.booked ?? 0n
-    const others = beside === null ? nothing : needOf({ price, input: beside.input }, beside.held)
+    const others = beside === null ? nothing : needOf({ ...beside, price }, beside.held)
     return refuse(call, afterTurns(raised, { before, others, booked }), null)
   }
 }

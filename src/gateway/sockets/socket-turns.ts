@@ -1,8 +1,10 @@
+import { type AskedTools, addTools } from '../../core/asked-tools.ts'
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { severalModels } from '../../core/turns-signal.ts'
+import { readToolsOf } from '../../lanes/asked-tools.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { checkSource } from '../../policy/admit.ts'
@@ -24,6 +26,7 @@ interface RunningTurn {
   /** Models that may answer, the preferred one first. */
   models: readonly string[]
   rates: AskedRates | null
+  tools: AskedTools | null
 }
 
 /**
@@ -76,7 +79,9 @@ export class SocketTurns {
 
   /** The client asks for a turn by one of these models; none: the connection's own. Null: it may begin. */
   ask(provider: OpenedProvider, frame: Buffer, models: readonly string[]): Fault | null {
-    return this.#admit(provider, promptBytes(frame), false, { models, rates: askedRates(frame) })
+    // Only budgets ask for them.
+    const tools = this.#call.arrival.limits === null ? null : readToolsOf(frame)
+    return this.#admit(provider, promptBytes(frame), false, { models, rates: askedRates(frame), tools })
   }
 
   /** The frame that the reader has just read. `failed`: it reports an error. */
@@ -129,11 +134,20 @@ export class SocketTurns {
     // Turns that run at the same time are held at one price.
     const each = [...models, ...this.#running.flatMap((turn) => turn.models)]
     const rates = this.#running.reduce((dearest, turn) => dearerRates(dearest, turn.rates), asked.rates)
-    const earlier = { used: this.tokens(), running: this.#running.length > 0, models: [...new Set(each)], rates }
+    const tools = this.#running.reduce((sum, turn) => addTools(sum, turn.tools), asked.tools ?? undefined) ?? null
+    const running = this.#running.length > 0
+    const earlier = { used: this.tokens(), running, models: [...new Set(each)], rates, tools }
     const held = admitTurn(this.#call, provider, earlier, bytes)
     if (typeof held !== 'number') return held
     const input = Math.ceil((bytes ?? 0) / bytesPerToken)
-    this.#running.push({ input, output: held, begun, reported: false, models, rates: asked.rates })
+    this.#running.push({
+      input,
+      output: held,
+      begun,
+      reported: false,
+      models,
+      ...{ rates: asked.rates, tools: asked.tools },
+    })
     return null
   }
 
@@ -219,7 +233,7 @@ export class SocketTurns {
 }
 
 /** A turn that the provider begins by itself. */
-const unasked: Pick<RunningTurn, 'models' | 'rates'> = { models: [], rates: null }
+const unasked: Pick<RunningTurn, 'models' | 'rates' | 'tools'> = { models: [], rates: null, tools: null }
 
 /** The model that the answer names, if it may have answered; else the requested one. */
 function nameTurn({ trace }: Call, models: readonly string[], answered: string | undefined): string | null {

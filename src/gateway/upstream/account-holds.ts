@@ -170,8 +170,8 @@ export class AccountHolds implements HeldAccounts {
       return refusedByBudget(refusal, longest).fault
     }
     // A stream without an output limit holds more as it grows, as under a policy's budget.
-    if (expected.grows && arrival.limits === null)
-      this.#call.openHold = { held: expected.output, price: expected.price, input: expected.input }
+    const { grows, output, price, input, beside } = expected
+    if (grows && arrival.limits === null) this.#call.openHold = { held: output, price, input, beside }
     return { candidate, hold: taken, attempt: null }
   }
 

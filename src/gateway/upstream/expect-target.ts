@@ -1,6 +1,9 @@
+import { type AskedTools, usualImageModel } from '../../core/asked-tools.ts'
 import type { Fault } from '../../core/errors.ts'
-import { fillPrice } from '../../core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../core/model-price.ts'
 import type { UsageDetail } from '../../core/record.ts'
+import { readAskedTools } from '../../lanes/asked-tools.ts'
+import type { BudgetNeed } from '../../policy/limits/budget-counters.ts'
 import {
   type AskedRates,
   askedRates,
@@ -8,6 +11,7 @@ import {
   type Expected,
   expectAnswer,
   expectMedia,
+  expectTools,
   increment,
   noPrice,
   priceAsAsked,
@@ -26,17 +30,18 @@ export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels
 interface Expectation {
   forAccount?: boolean
   rates?: AskedRates | null
+  tools?: AskedTools | null
   outputCap: number | null
 }
 
 /**
- * The most expensive of the models that may answer. `forAccount`: limits of the provider's own account never only warn. `rates`: what a frame
- * of a connection asks for.
+ * The most expensive of the models that may answer. `forAccount`: limits of the provider's own account never only warn. `rates`, `tools`: what
+ * frames of a connection ask for.
  */
 export function expectTarget(
   call: Call,
   target: Priced,
-  asked: Pick<Expectation, 'forAccount' | 'rates'> = {},
+  asked: Pick<Expectation, 'forAccount' | 'rates' | 'tools'> = {},
 ): Expected | Fault {
   return dearestOf(expectEach(call, target, { ...asked, outputCap: call.outputCap }))
 }
@@ -49,9 +54,10 @@ export function expectEach(call: Call, target: Priced, asked: Expectation): (Exp
 
 function expectModel(
   call: Call,
-  { provider, upstreamModel }: Priced,
-  { forAccount, rates, outputCap }: Expectation,
+  target: Priced,
+  { forAccount, rates, tools, outputCap }: Expectation,
 ): Expected | Fault {
+  const { provider, upstreamModel } = target
   const { gateway, inspection, match, body } = call
   const live = gateway.model.configuration.providers.get(provider.id)
   const { usesTokens, outputLimits } = match.endpoint
@@ -65,12 +71,15 @@ function expectModel(
   const { unpriced } = call.arrival
   const price = isFree
     ? null
-    : priceAsAsked(found ?? unpriced?.price ?? null, () => (rates === undefined ? askedRates(body.bytes) : rates))
+    : priceAsAsked(found ?? unpriced?.price ?? null, (own) =>
+        rates === undefined ? askedRates(body.bytes, own) : rates,
+      )
   const isUnknown = isLater && earlier === null
   if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
     return noPrice(model)
   const input = usesTokens ? call.inputTokens + (earlier?.input ?? 0) : 0
-  if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
+  const beside = toolsOf(call, target, price, tools)
+  if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true, beside }
   if (outputLimits === undefined && !isLater) return { price, input, ...expectMedia(price, unitsOf(call)) }
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
@@ -78,7 +87,22 @@ function expectModel(
   const isUncounted = !forAccount && (onlyWarns(call) || (price === null && !countsTokens(call)))
   const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
   if (expected === null) return unbounded
-  return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
+  return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected, beside }
+}
+
+/** What the tools of the provider that a request asks for may use. */
+function toolsOf(
+  { gateway, inspection, body }: Call,
+  target: Priced,
+  price: ModelPrice | null,
+  asked = price === null ? null : readAskedTools(body.bytes, inspection.tools),
+): BudgetNeed | undefined {
+  return expectTools(asked, price, (name) => {
+    const live = gateway.model.configuration.providers.get(target.provider.id)
+    const place = inspection.additionalModels?.findIndex((each) => each.name === name) ?? -1
+    const model = target.additionalUpstreamModels?.[place] ?? name ?? usualImageModel
+    return live === undefined ? null : gateway.model.priceOf(live, model)
+  })
 }
 
 /** A file has so many bytes as it announces. */

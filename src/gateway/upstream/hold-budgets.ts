@@ -104,9 +104,9 @@ function concludeFirst(
 ): Fault | null {
   if (refusal !== null)
     return refuse(call, refusal, refusal.why === 'spent' ? longestFitting(call, hold, target) : null)
-  const { input, output, grows, price } = expected
+  const { input, output, grows, price, beside } = expected
   hold.heldFor = { input, output, target, limited: (call.outputCap ?? call.inspection.outputLimit) !== null }
-  if (grows) call.openHold = { held: output, price, input }
+  if (grows) call.openHold = { held: output, price, input, beside }
   warn(call, hold)
   return null
 }
@@ -153,8 +153,9 @@ export function raiseForTarget(
   }
   return raiseTo(call, hold, need, sum, () => {
     // Of two that run at once either may be the one that streams.
-    if (call.openHold !== null && dearest !== null)
-      call.openHold = { ...call.openHold, price: dearest.expected.price, input: dearest.expected.input }
+    if (call.openHold === null || dearest === null) return
+    const { price, input, beside: tools } = dearest.expected
+    call.openHold = { ...call.openHold, price, input, beside: tools }
   })
 }
 

@@ -1,9 +1,19 @@
+import { readCacheWrites } from '../../core/cache-marks.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
+import {
+  type Member,
+  maximumElements,
+  type Span,
+  scanElements,
+  scanObject,
+  shortValue,
+} from '../../core/json/json-scan.ts'
+import { asText, readValue } from '../../core/json/json-value.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
-import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
+import { addBatchAsk, type BatchAsk, type LineAsk } from '../../core/stored-object.ts'
 import { groupDigits } from '../../core/units.ts'
 import { additionalNames, longestOf, readAdditionalModels } from '../additional-models.ts'
+import { readToolsOf } from '../asked-tools.ts'
 import type { NamedModel } from '../contract.ts'
 import { isFault, readModel, readOutputLimit, rejectMisspelled } from '../request-body.ts'
 
@@ -41,8 +51,9 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
     const longest = longestOf(body, more.limits, 1)
     const output = asked === null || longest === null ? null : Math.max(asked, longest)
     const others = more.models.filter((each) => each !== own).map(({ name }) => name)
-    const bytes = promptBytes(body.subarray(params.start, params.end))
-    addBatchAsk(asks, { model: named.model, others, bytes, output })
+    const request = body.subarray(params.start, params.end)
+    const bytes = promptBytes(request)
+    addBatchAsk(asks, { model: named.model, others, bytes, output, ...readBeside(request) })
   }
   return { models: [...models.values()], asks: [...asks.values()], leavesChoice }
 }
@@ -52,6 +63,14 @@ interface BatchModels {
   /** What the batch's requests ask for. */
   asks: BatchAsk[]
   leavesChoice: boolean
+}
+
+/** What it may cost besides, as it asks. Only what costs more in one place than in another is told apart. */
+function readBeside(request: Buffer): Pick<LineAsk, 'tools' | 'writes' | 'geo'> {
+  const scan = scanObject(request, ['inference_geo'])
+  const [place] = scan.ok ? scan.members : []
+  const geo = place === undefined ? null : asText(readValue(request, place, shortValue))
+  return { tools: readToolsOf(request), writes: readCacheWrites(request), geo: geo?.toLowerCase() ?? null }
 }
 
 const limits = { names: ['max_tokens'], choices: [], within: null }

@@ -1,6 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json/json-scan.ts'
 import { additionalNames, withAdditionalModels } from '../additional-models.ts'
+import { toolMembers } from '../asked-tools.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { forwardedQuery } from '../query.ts'
 import {
@@ -77,7 +78,9 @@ function readCall(
   if (isFault(named)) return named
   const endUser = readMetadataUser(body, members)
   const output = readOutput(body, members, endpoint.outputLimits)
-  const single = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
+  const single: Inspection = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
+  const tools = toolMembers(members)
+  if (tools !== undefined) single.tools = tools
   const namesMore = members.some(({ name }) => additionalNames.includes(name))
   const found = namesMore ? withAdditionalModels(single, body, members, endpoint.outputLimits) : single
   if (isFault(found)) return found

@@ -1,6 +1,7 @@
 import { type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
+import { readToolsOf } from '../asked-tools.ts'
 import type { Endpoint } from '../contract.ts'
 import { readOutputLimit } from '../request-body.ts'
 import { generateLimits } from './inspection.ts'
@@ -18,7 +19,8 @@ export const askedByBatch: ReadAsks = (_inspection, body, inputs) => {
     for (const request of holder.ok ? holder.members : []) {
       const scan = scanObject(body, generateLimits.within, request)
       const output = scan.ok ? readOutputLimit(body, scan.members, generateLimits) : null
-      addBatchAsk(asks, { model: null, bytes: promptBytes(body.subarray(request.start, request.end)), output })
+      const bytes = body.subarray(request.start, request.end)
+      addBatchAsk(asks, { model: null, bytes: promptBytes(bytes), output, tools: readToolsOf(bytes) })
     }
   }
   return [...asks.values(), ...inputs]

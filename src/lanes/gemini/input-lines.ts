@@ -1,5 +1,6 @@
 import { scanObject } from '../../core/json/json-scan.ts'
 import { readValue } from '../../core/json/json-value.ts'
+import { readToolsOf } from '../asked-tools.ts'
 import type { InputLine } from '../earlier-work.ts'
 import { readOutputLimit, rejectMisspelled } from '../request-body.ts'
 import { generateLimits } from './inspection.ts'
@@ -25,6 +26,7 @@ export function readLine(line: Buffer): InputLine | string {
   const objects = namedIn(line, false)
   if ('code' in objects) return 'it holds too many values'
   const output = readOutputLimit(line, inner.members, generateLimits)
-  const ask = { model: models[0] ?? null, bytes: request.end - request.start, output }
+  const tools = readToolsOf(line.subarray(request.start, request.end))
+  const ask = { model: models[0] ?? null, bytes: request.end - request.start, output, tools }
   return { models: models.filter((model) => model !== null), objects, ask }
 }

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { shortValue } from '../../core/json/json-scan.ts'
+import { type Member, shortValue } from '../../core/json/json-scan.ts'
 import { readValue } from '../../core/json/json-value.ts'
+import { toolMembers } from '../asked-tools.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
 import { emptyInspection, isFault, readModel, readOutput, readStream, scanBody } from '../request-body.ts'
@@ -47,7 +48,7 @@ function framingOf({ endpoint }: Match, query: string): Inspection['framing'] {
 
 /** The model is in the path; `ways` say where a body repeats it but at its top. */
 export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
-  const wanted = [...generationConfigs, ...modelHolders(ways)]
+  const wanted = ['tools', ...generationConfigs, ...modelHolders(ways)]
   return (match, query, body) => {
     const found = inspectHead(match, query)
     if (isFault(found)) return found
@@ -57,7 +58,8 @@ export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
     const modelSpans = findModelSpans(ways, match.pathModel ?? '', body, scan.members)
     if (isFault(modelSpans)) return modelSpans
     const output = readOutput(body, scan.members, match.endpoint.outputLimits)
-    return { ...found, modelSpans, ...output, mayRefer: watch.seen, mayReplay: scan.sealed }
+    const read = { ...found, modelSpans, ...output, mayRefer: watch.seen, mayReplay: scan.sealed }
+    return withTools(read, scan.members)
   }
 }
 
@@ -81,10 +83,16 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
   const read = { ...found, stores, model, modelSpans: named.spans, ...output, ...seen }
   const streamed = endpoint.stream === null ? false : readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
-  return streamed ? { ...read, streamed, framing: 'sse' } : read
+  return withTools(streamed ? { ...read, streamed, framing: 'sse' } : read, members)
 }
 
-const wantedOfBody = ['model', 'stream', 'store', ...generationConfigs]
+function withTools(read: Inspection, members: readonly Member[]): Inspection {
+  const tools = toolMembers(members)
+  if (tools !== undefined) read.tools = tools
+  return read
+}
+
+const wantedOfBody = ['tools', 'model', 'stream', 'store', ...generationConfigs]
 const noModel = { model: null, spans: [] }
 
 /** Each also has Google's other spelling, with a `$`. */

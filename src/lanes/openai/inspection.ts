@@ -3,6 +3,7 @@ import { type Edit, type Member, scanObject, shortValue } from '../../core/json/
 import { readValue } from '../../core/json/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import { additionalNames, withAdditionalModels } from '../additional-models.ts'
+import { toolMembers } from '../asked-tools.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
 import { inspectFormFields } from '../form-request.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
@@ -62,6 +63,8 @@ const wanted = [
   'audio',
   'stream_format',
   'endpoint',
+  'web_search_options',
+  'max_tool_calls',
   ...additionalNames,
   ...endUserNames,
   ...chatLimits.names,
@@ -129,6 +132,8 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
     if (typeof streamed !== 'boolean') return streamed
     found.stores &&= rules.isStored?.(body, members) ?? true
+    const tools = toolMembers(members)
+    if (tools !== undefined) found.tools = tools
     if (endpoint.model !== 'none' && members.some(({ name }) => additionalNames.includes(name))) {
       const more = withAdditionalModels(found, body, members, endpoint.outputLimits)
       if (isFault(more)) return more

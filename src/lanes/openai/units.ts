@@ -1,3 +1,4 @@
+import { imageSizeOf } from '../../core/asked-tools.ts'
 import { scanObject } from '../../core/json/json-scan.ts'
 import { asCount, asText, readMembers } from '../../core/json/json-value.ts'
 import type { UsageDetail } from '../../core/record.ts'
@@ -16,12 +17,9 @@ export function readSpeechUnits({ body }: RequestContent): UsageDetail | null {
 /** One image unless the request says how many, of the size and quality that it names. */
 export function readImageUnits({ body, fields }: RequestContent): UsageDetail | null {
   const asked = body.length > 0 ? readMembersOf(body, ['n', 'size', 'quality']) : fieldsOf(fields)
-  const size = asText(asked.size)
-  const quality = asText(asked.quality)
   return usageDetail({
     images: asCount(Number(asked.n)) || 1,
-    // Who names no size leaves it to the model.
-    image_size: quality === null ? size : `${size ?? 'auto'}/${quality}`,
+    image_size: imageSizeOf(asText(asked.size), asText(asked.quality)),
   })
 }
 

@@ -1,3 +1,4 @@
+import { usualImageModel } from '../../core/asked-tools.ts'
 import { asArray, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { TurnUsage } from '../contract.ts'
@@ -98,9 +99,6 @@ export function readSearches({ tool_usage, output }: JsonObject): number | null 
   const searches = calls.filter((call) => (asText(asObject(call?.action)?.type) ?? 'search') === 'search')
   return calls.length === 0 ? null : searches.length
 }
-
-/** The model of the tool that makes images, if the answer does not name one. */
-const usualImageModel = 'gpt-image-2'
 
 /**
  * What the tool that makes images has used for a response, which its usage leaves out; null: nothing. Source: the SDK's

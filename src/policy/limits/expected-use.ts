@@ -1,9 +1,11 @@
+import type { AskedTools } from '../../core/asked-tools.ts'
+import { type CacheWrites, cacheMarks, cacheWritesOf } from '../../core/cache-marks.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import { scanObject, shortValue } from '../../core/json/json-scan.ts'
 import { readValue } from '../../core/json/json-value.ts'
 import { type ModelPrice, type TokenRates, tokenRateNames } from '../../core/model-price.ts'
-import type { UsageDetail } from '../../core/record.ts'
+import { blankUsageDetail, type UsageDetail } from '../../core/record.ts'
 import { costOf, geoFactor, variantOf } from '../prices/cost.ts'
 import type { BudgetNeed } from './budget-counters.ts'
 import type { LongestAnswer } from './budget-faults.ts'
@@ -18,6 +20,8 @@ export interface Expected {
   grows: boolean
   /** What it asks for that is not paid by the token, or not at the rates of text. Absent or null: nothing. */
   units?: UsageDetail | null
+  /** What tools of the provider may use besides. Absent: nothing. */
+  beside?: BudgetNeed | undefined
 }
 
 /** Output tokens that a stream without a limit holds at a time. The first hold may shrink to what fits. */
@@ -65,29 +69,66 @@ export function expectMedia(
 
 /** At least one unit, so that a budget that is used up lets nothing pass whose use nobody can tell. */
 export function needOf(
-  { price, input, units = null }: Pick<Expected, 'price' | 'input' | 'units'>,
+  { price, input, units = null, beside }: Pick<Expected, 'price' | 'input' | 'units' | 'beside'>,
   output: number,
 ): BudgetNeed {
-  return { usd: price === null ? 0n : holdOf(price, input, output, units) || 1n, tokens: Math.max(1, input + output) }
+  const usd = price === null ? 0n : holdOf(price, input, output, units) || 1n
+  const tokens = Math.max(1, input + output)
+  return beside === undefined ? { usd, tokens } : { usd: usd + beside.usd, tokens: tokens + beside.tokens }
 }
 
 export function holdOf(price: ModelPrice, input: number, output: number, units: UsageDetail | null = null): bigint {
   return costOf({ tokens: estimatedTokens(input, output), detail: units }, price) ?? 0n
 }
 
+/** Models that search for every answer, without a tool: OpenAI's, and Perplexity's. */
+const searchModel = /-search-(?:preview|api)(?:-|$)|^(?:perplexity\/)?sonar(?:-|$)/
+
+/**
+ * What tools of the provider, and models that search by themselves, may use besides the model's tokens. Undefined: nothing that has a
+ * price. `priceOf`: of a model that makes images, by its name in the request. `batch`: at the rates of batches.
+ */
+export function expectTools(
+  asked: AskedTools | null,
+  price: ModelPrice | null,
+  priceOf: (imageModel: string | null) => ModelPrice | null,
+  batch: true | null = null,
+): BudgetNeed | undefined {
+  const always = price !== null && price.per_search !== null && searchModel.test(price.model) ? 1 : 0
+  if (price === null || (asked === null && always === 0)) return undefined
+  const { searches = 0, images = 0, imageModel = null, imageSize = null } = asked ?? {}
+  const detail = { ...blankUsageDetail, searches: Math.max(always, searches) }
+  const need = { usd: costOf({ tokens: null, detail }, price) ?? 0n, tokens: 0 }
+  const drawn = images === 0 ? null : priceOf(imageModel)
+  if (drawn !== null) {
+    const { output, units } = expectMedia(drawn, { ...blankUsageDetail, images, image_size: imageSize, batch })
+    need.usd += holdOf(drawn, 0, output, units)
+    need.tokens += output
+  }
+  return need.usd === 0n ? undefined : need
+}
+
 /** What decides the rates of a request, as it asks: the answer says what it got. */
 export interface AskedRates {
   tier: string | null
   geo: string | null
+  /** Its prompt is written to the provider's cache; null or absent: no. */
+  writes?: CacheWrites | null
 }
 
 const rateMembers = ['service_tier', 'serviceTier', 'speed', 'inference_geo', 'fallbacks']
 const fast = Buffer.from('"fast"')
 
-/** Null: the usual rates. A request for a cheaper tier may be served at these, too. */
-export function askedRates(body: Buffer): AskedRates | null {
-  const scan = scanObject(body, rateMembers)
+const cacheMark = Buffer.from('"cache_control"')
+
+/**
+ * Null: the usual rates. A request for a cheaper tier may be served at these, too. `price`: the one that they are asked for; left out: any.
+ */
+export function askedRates(body: Buffer, price: ModelPrice | null = null): AskedRates | null {
   const asked: AskedRates = { tier: null, geo: null }
+  if (price !== null && !hasDearer(price)) return body.includes(cacheMark) ? withWrites(asked, body) : null
+  const watch = { names: cacheMarks, seen: false }
+  const scan = scanObject(body, rateMembers, undefined, watch)
   for (const member of scan.ok ? scan.members : []) {
     // A model to fall back to has a speed of its own.
     const isFast = member.name === 'fallbacks' && body.subarray(member.start, member.end).includes(fast)
@@ -96,13 +137,20 @@ export function askedRates(body: Buffer): AskedRates | null {
     if (member.name === 'inference_geo') asked.geo = text
     else asked.tier = dearerTier(asked.tier, text)
   }
+  if (watch.seen) return withWrites(asked, body)
   return asked.tier === null && asked.geo === null ? null : asked
 }
+
+const withWrites = (asked: AskedRates, body: Buffer) => ({ ...asked, writes: cacheWritesOf(body) })
+
+/** Whether what a request asks for may make it dearer by these rates, but for what it writes to the cache. */
+const hasDearer = (price: ModelPrice) => price.geo !== null || dearerTiers.some((name) => price[name] !== null)
 
 /** The dearer of what two requests ask for. */
 export function dearerRates(one: AskedRates | null, other: AskedRates | null): AskedRates | null {
   if (one === null || other === null) return one ?? other
-  return { tier: dearerTier(one.tier, other.tier), geo: one.geo ?? other.geo }
+  const writes = one.writes === 'long' ? one.writes : (other.writes ?? one.writes ?? null)
+  return { tier: dearerTier(one.tier, other.tier), geo: one.geo ?? other.geo, writes }
 }
 
 const dearerTiers = ['priority', 'fast', 'ultrafast'] as const
@@ -110,21 +158,32 @@ const rank = (tier: string | null) => (dearerTiers as readonly (string | null)[]
 const dearerTier = (one: string | null, other: string | null) => (rank(other) > rank(one) ? other : one)
 
 /** The price at the rates that a request asks for, to hold them. */
-export function priceAsAsked(price: ModelPrice | null, asks: () => AskedRates | null): ModelPrice | null {
-  if (price === null || (price.geo === null && dearerTiers.every((name) => price[name] === null))) return price
-  const asked = asks()
+export function priceAsAsked(
+  price: ModelPrice | null,
+  asks: (price: ModelPrice) => AskedRates | null,
+): ModelPrice | null {
+  if (price === null || !(hasDearer(price) || price.cache_write !== null || price.cache_write_1h !== null)) return price
+  const asked = asks(price)
   if (asked === null) return price
-  const variant = asked.tier === null ? null : variantOf(price, asked.tier)
+  const { tier, geo, writes = null } = asked
+  const variant = tier === null ? null : variantOf(price, tier)
   const { long_context: long, ...rates } = (variant === null ? null : price[variant]) ?? {}
-  const over = price.long_context
-  const times = geoFactor(price, asked.geo) ?? 1
-  if (times === 1 && variant === null) return price
+  const times = geoFactor(price, geo) ?? 1
+  if (times === 1 && variant === null && writes === null) return price
   const all = { ...price, ...rates }
-  return {
-    ...all,
-    ...timesEach(all, times),
-    long_context: over === null ? null : timesEach({ ...over, ...long }, times),
-  }
+  const over = price.long_context === null ? null : { ...price.long_context, ...long }
+  if (over !== null) over.input = inputRate(writes, [over, all])
+  all.input = inputRate(writes, [all])
+  return { ...all, ...timesEach(all, times), long_context: over === null ? null : timesEach(over, times) }
+}
+
+/** What a token of input costs by the first table that says so: written to the cache, as all of it may be, or plain. */
+function inputRate(writes: CacheWrites | null, tables: readonly Partial<TokenRates>[]): number | null {
+  const rate = (name: 'input' | 'cache_write' | 'cache_write_1h') =>
+    tables.map((table) => table[name] ?? null).find((one) => one !== null) ?? null
+  const plain = rate('input')
+  const written = writes === null ? null : ((writes === 'long' ? rate('cache_write_1h') : null) ?? rate('cache_write'))
+  return written === null ? plain : Math.max(written, plain ?? 0)
 }
 
 /** The same with each rate of a token so many times as high. */

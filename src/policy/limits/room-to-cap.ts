@@ -44,18 +44,24 @@ export function cappedToRoom({ policy }: { policy: string | null }, asked: numbe
 }
 
 /** The most output tokens whose hold fits into what is unused. */
-function fitting({ limit, most, use }: Omit<Refused, 'why'>, { price, input, output }: Expected): number | null {
+function fitting(
+  { limit, most, use }: Omit<Refused, 'why'>,
+  { price, input, output, beside = nothing }: Expected,
+): number | null {
   const room = most - use.used
   if (output === 0) return null
-  if (limit.kind === 'tokens') return room - input
+  if (limit.kind === 'tokens') return room - input - beside.tokens
   if (price === null) return null
-  const without = Number(holdOf(price, input, 0))
-  const each = (Number(holdOf(price, input, output)) - without) / output
+  const held = (length: number) => Number(holdOf(price, input, length) + beside.usd)
+  const without = held(0)
+  const each = (held(output) - without) / output
   if (each <= 0) return null
   const fits = Math.floor((room - without) / each)
   // Holds are rounded up.
-  return fits > 0 && Number(holdOf(price, input, fits)) > room ? fits - 1 : fits
+  return fits > 0 && held(fits) > room ? fits - 1 : fits
 }
+
+const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 
 /** The state of a budget now. */
 export interface BudgetState {

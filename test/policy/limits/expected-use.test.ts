@@ -5,6 +5,7 @@ import {
   askedRates,
   expectAnswer,
   expectMedia,
+  expectTools,
   increment,
   needOf,
   priceAsAsked,
@@ -49,6 +50,80 @@ it.each([
 ])('images of %s hold what their quality takes', (body, output) => {
   const units = readImageUnits({ body: Buffer.from(body), fields: [], head: Buffer.alloc(0), bytes: body.length })
   expect(expectMedia({ ...price(), image_output: 30 }, units)).toMatchObject({ output })
+})
+
+describe('tools of the provider', () => {
+  const searching = { ...price(), per_search: 0.01 }
+  const drawing = { ...price(), image_output: 30 }
+  const asks = { searches: 0, images: 0, imageModel: null, imageSize: null }
+  const none = () => null
+
+  it('hold each search, and nothing where searches have no price', () => {
+    expect(expectTools({ ...asks, searches: 3 }, searching, none)).toEqual({ usd: 30_000_000n, tokens: 0 })
+    expect(expectTools({ ...asks, searches: 3 }, price(), none)).toBeUndefined()
+    expect(expectTools(null, searching, none)).toBeUndefined()
+  })
+
+  it.each(['gpt-4o-search-preview-2025-03-11', 'gpt-5-search-api', 'sonar-pro', 'perplexity/sonar'])(
+    'hold one of %s, which searches by itself',
+    (model) => {
+      expect(expectTools(null, { ...searching, model }, none)).toEqual({ usd: 10_000_000n, tokens: 0 })
+    },
+  )
+
+  it('hold an image as its own endpoint does, at the price of the model that makes it', () => {
+    const asked: (string | null)[] = []
+    const priceOf = (name: string | null) => {
+      asked.push(name)
+      return drawing
+    }
+    const image = { ...asks, images: 1, imageModel: 'drawer' }
+    expect(expectTools(image, price(), priceOf)).toEqual({ usd: 6240n * 30_000n, tokens: 6240 })
+    const low = { ...image, imageSize: 'auto/low' }
+    expect(expectTools(low, price(), priceOf)).toEqual({ usd: 408n * 30_000n, tokens: 408 })
+    expect(expectTools(image, price(), () => ({ ...price(), per_image: { '*': 0.04 } }))).toEqual({
+      ...{ usd: 40_000_000n, tokens: 0 },
+    })
+    expect(asked).toEqual(['drawer', 'drawer'])
+    expect(expectTools(image, price(), none)).toBeUndefined()
+  })
+
+  it('are part of what a call needs', () => {
+    const beside = { usd: 5n, tokens: 6 }
+    expect(needOf({ price: null, input: 3, beside }, 4)).toEqual({ usd: 5n, tokens: 13 })
+  })
+})
+
+describe('a prompt that is written to the cache', () => {
+  const claude = { ...price(), cache_write: 1.25, cache_write_1h: 2, geo: { us: 1.1 } }
+  const marked = (ttl: object = {}) => JSON.stringify({ system: [{ cache_control: { type: 'ephemeral', ...ttl } }] })
+  const input = (text: string, model: ModelPrice = claude) =>
+    priceAsAsked(model, (own) => askedRates(Buffer.from(text), own))?.input
+
+  it.each([
+    ['plain', '{"messages":[]}', 1],
+    ['marked', marked(), 1.25],
+    ['marked for an hour', marked({ ttl: '1h' }), 2],
+    ['marked as OpenAI has it', '{"messages":[{"prompt_cache_breakpoint":{"mode":"explicit"}}]}', 1.25],
+    ['in the US', `{"inference_geo":"us",${marked().slice(1)}`, 1.375],
+  ])('is held at the rate of that: %s', (_what, text, rate) => {
+    expect(input(text)).toBe(rate)
+  })
+
+  it('also by a price in which nothing else depends on the request, and never below the plain rate', () => {
+    expect(input(marked(), { ...claude, geo: null })).toBe(1.25)
+    expect(input('{}', { ...claude, geo: null })).toBe(1)
+    expect(input(marked({ ttl: '1h' }), { ...claude, cache_write_1h: null })).toBe(1.25)
+    expect(input(marked(), { ...claude, cache_write: 0.5 })).toBe(1)
+    expect(input(marked(), price())).toBe(1)
+  })
+
+  it('has rates of its own where it is long', () => {
+    const long = { ...claude, long_context: { over: 10, input: 2, cache_write: 2.5 } }
+    expect(priceAsAsked(long, (own) => askedRates(Buffer.from(marked()), own))?.long_context).toMatchObject({
+      ...{ over: 10, input: 2.5 },
+    })
+  })
 })
 
 describe('a dearer tier', () => {

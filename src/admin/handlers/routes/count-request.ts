@@ -1,14 +1,16 @@
+import { usualImageModel } from '../../../core/asked-tools.ts'
 import type { ModelPrice } from '../../../core/model-price.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import { outputCap } from '../../../policy/admit.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
-import { amountOf } from '../../../policy/limits/budget-counters.ts'
+import { amountOf, type BudgetNeed } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
 import {
   askedRates,
   type Expected,
   expectAnswer,
   expectMedia,
+  expectTools,
   needOf,
   priceAsAsked,
   smallestIncrement,
@@ -24,7 +26,16 @@ import type { RouteQuestion } from './explain-question.ts'
 /** What of a request limits and budgets count. */
 export type CountedCall = Pick<
   RouteQuestion,
-  'input' | 'units' | 'outputLimit' | 'answers' | 'streamed' | 'usesTokens' | 'limitedBy' | 'additionalModels' | 'user'
+  | 'input'
+  | 'units'
+  | 'tools'
+  | 'outputLimit'
+  | 'answers'
+  | 'streamed'
+  | 'usesTokens'
+  | 'limitedBy'
+  | 'additionalModels'
+  | 'user'
 > & {
   /** null: not known, and the request is taken for the smallest that there is. */
   text: string | null
@@ -92,13 +103,35 @@ export function priceAt(
   { text, policy }: Pick<CountedCall, 'text' | 'policy'>,
 ) {
   const kind = kinds.find((each) => each.kind === provider.kind)
-  const target = { provider: provider.name, vendor: kind === undefined ? '' : vendorOf(kind, provider.settings), model }
-  const found = new PriceBook(runtime.prices()).find(target)
+  const found = findPrice({ runtime, kinds }, provider, model)
   const isFree = found === null && (kind === undefined || kind.transport !== null)
   const price = isFree
     ? null
-    : priceAsAsked(found ?? policy?.unpriced?.price ?? null, () => askedRates(Buffer.from(text ?? '')))
+    : priceAsAsked(found ?? policy?.unpriced?.price ?? null, (own) => askedRates(Buffer.from(text ?? ''), own))
   return { price, isFree }
+}
+
+function findPrice(
+  { runtime, kinds }: Pick<AdminContext, 'runtime' | 'kinds'>,
+  provider: Candidate['provider'],
+  model: string,
+): ModelPrice | null {
+  const kind = kinds.find((each) => each.kind === provider.kind)
+  const vendor = kind === undefined ? '' : vendorOf(kind, provider.settings)
+  return new PriceBook(runtime.prices()).find({ provider: provider.name, vendor, model })
+}
+
+/** What the tools that it asks for may use, as the data plane expects it. `price`: of the model. */
+export function toolsOf(
+  context: Pick<AdminContext, 'runtime' | 'kinds'>,
+  { provider, additionalUpstreamModels }: Candidate,
+  { tools = null, additionalModels }: Pick<CountedCall, 'tools' | 'additionalModels'>,
+  price: ModelPrice | null,
+): BudgetNeed | undefined {
+  return expectTools(tools, price, (name) => {
+    const place = additionalModels?.findIndex((each) => each.name === name) ?? -1
+    return findPrice(context, provider, additionalUpstreamModels?.[place] ?? name ?? usualImageModel)
+  })
 }
 
 /** The names of all models that may answer there, its own first. */

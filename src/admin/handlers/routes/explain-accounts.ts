@@ -14,6 +14,7 @@ import {
   findMinuteRefusal,
   namesAt,
   priceAt,
+  toolsOf,
 } from './count-request.ts'
 import { budgetsNow, longestOf } from './explain-limits.ts'
 
@@ -105,5 +106,6 @@ function expectModel(context: AccountContext, candidate: Candidate, asked: Count
   const { price, isFree } = priceAt(context, candidate, asked)
   if (price === null && !isFree && asked.usesTokens) return noPrice(candidate.upstreamModel, true)
   const answer = expectLength(asked, price, isFree)
-  return answer === null ? endless : { price, input: asked.input, ...answer }
+  if (answer === null) return endless
+  return { price, input: asked.input, ...answer, beside: toolsOf(context, candidate, asked, price) }
 }

@@ -24,6 +24,7 @@ import {
   namesAt,
   priceAt,
   tokensOf,
+  toolsOf,
 } from './count-request.ts'
 
 type Context = Pick<AdminContext, 'runtime' | 'kinds'>
@@ -178,7 +179,8 @@ function expectModel(
   if (isUnpriced && counts('usd')) return noPrice(first.upstreamModel)
   const isUncounted = refusing.length === 0 || (price === null && !counts('tokens'))
   const answer = expectLength(asked, price, isFree || isUncounted)
-  return answer === null ? endless : { price, input: asked.input, ...answer }
+  if (answer === null) return endless
+  return { price, input: asked.input, ...answer, beside: toolsOf(context, first, asked, price) }
 }
 
 const endless = Object.freeze(unboundedAnswer())

@@ -1,3 +1,4 @@
+import type { AskedTools } from '../../../core/asked-tools.ts'
 import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { UsageDetail } from '../../../core/record.ts'
@@ -26,6 +27,8 @@ export interface RouteQuestion extends RequestSize, OperationFacts {
   leavesChoice?: true | undefined
   /** What it asks for that is not paid by the token. Absent or null: nothing that is known. */
   units?: UsageDetail | null
+  /** What it lets tools of the provider do that is paid besides. Absent or null: nothing that is known. */
+  tools?: AskedTools | null
   /** Those that it may be meant for, in the order in which they are tried. Empty: any. */
   lanes: readonly LaneName[]
   /** null: any call of the lane. */

@@ -1,9 +1,11 @@
+import { readCacheWrites } from '../../../core/cache-marks.ts'
 import { type Fault, fault } from '../../../core/errors.ts'
 import { scanObject } from '../../../core/json/json-scan.ts'
 import { readValue } from '../../../core/json/json-value.ts'
 import { promptBytes } from '../../../core/prompt-tokens.ts'
 import type { ObjectName } from '../../../core/stored-object.ts'
 import { quote } from '../../../core/text/quote.ts'
+import { readToolsOf } from '../../asked-tools.ts'
 import type { Match } from '../../contract.ts'
 import type { InputLine } from '../../earlier-work.ts'
 import { rejectMisspelled } from '../../request-body.ts'
@@ -27,7 +29,8 @@ export function readLine(line: Buffer): InputLine | string {
   if (urls.length > 1 || body === undefined || others.length > 0) return 'it must have one `url` and one `body`'
   const said = urls.map((url) => readValue(line, url))
   const asked = line.subarray(body.start, body.end)
-  const ask: InputLine['ask'] = { model: null, bytes: promptBytes(asked), output: 0 }
+  const beside = { tools: readToolsOf(asked), writes: readCacheWrites(asked) }
+  const ask: InputLine['ask'] = { model: null, bytes: promptBytes(asked), output: 0, ...beside }
   const found: FoundInLine = { models: [], objects: [], ask }
   for (const url of said.length === 0 ? unsaid : said) {
     const match = findCall(url, matchEndpoint)

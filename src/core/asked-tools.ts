@@ -1,0 +1,31 @@
+/** What a request lets the provider's own tools do that costs something besides the tokens of its model. */
+export interface AskedTools {
+  /** Searches of the web: as many as it allows, else one for each tool that searches. */
+  searches: number
+  images: number
+  /** As the request names it; null: it leaves it to the provider. */
+  imageModel: string | null
+  /** `SIZE` or `SIZE/QUALITY`; null: whatever costs most. */
+  imageSize: string | null
+}
+
+/** The model of the tool that makes images, if nobody names one. */
+export const usualImageModel = 'gpt-image-2'
+
+/** Of an image as asked. Who names no size leaves it to the model. */
+export function imageSizeOf(size: string | null, quality: string | null): string | null {
+  return quality === null ? size : `${size ?? 'auto'}/${quality}`
+}
+
+/** Of several requests. */
+export function addTools(one: AskedTools | undefined, other: AskedTools | null): AskedTools | undefined {
+  if (one === undefined || other === null) return one ?? other ?? undefined
+  const [first, second] = one.images === 0 ? [other, one] : [one, other]
+  const isAlike = second.images === 0 || first.imageSize === second.imageSize
+  return {
+    searches: one.searches + other.searches,
+    images: one.images + other.images,
+    imageModel: first.imageModel,
+    imageSize: isAlike ? first.imageSize : null,
+  }
+}
