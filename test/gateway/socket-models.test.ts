@@ -31,7 +31,7 @@ describe('a turn of a connection that names models to fall back to', () => {
     opened.push(plane)
     const price = (model: string, input: number, output: number) =>
       fillPrice({
-        ...{ model, source: 'set', version: 'v1', input, output },
+        ...{ model, source: 'set', version: 'v1', input, output, per_search: 0.01, cache_write: input },
         priority: { input: 5 * input, output: 5 * output },
       })
     plane.tell({
@@ -56,6 +56,28 @@ describe('a turn of a connection that names models to fall back to', () => {
       response: { id: 'resp_1', model, usage: { input_tokens: 20, output_tokens: 30, total_tokens: 50 } },
     },
   ]
+
+  it('holds what its tools may cost besides, and no longer than the turn', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 0.035 })
+    client.send(turn('cheap'))
+    const end = await far
+    await end.next()
+    const alone = use(plane).held
+    await passAnswer(end, client, 'up-cheap')
+    await expect.poll(() => use(plane)).toMatchObject({ used: 320_000, held: 0 })
+    const searching = { ...turn('cheap'), tools: [{ type: 'web_search' }], max_tool_calls: 2 }
+    client.send(searching)
+    await end.next()
+    expect(use(plane).held).toBeGreaterThanOrEqual(alone + 20_000_000)
+    await passAnswer(end, client, 'up-cheap')
+    await expect.poll(() => use(plane)).toMatchObject({ used: 640_000, held: 0 })
+    client.send({ ...searching, max_tool_calls: 4 })
+    expect(await client.nextJson()).toMatchObject({ error: { code: 'budget_exceeded' } })
+    client.send(turn('cheap'))
+    await end.next()
+    expect(use(plane).held).toBeLessThan(2 * alone)
+    await passAnswer(end, client, 'up-cheap')
+  })
 
   /** The provider answers, and the client gets both frames. */
   async function passAnswer(end: End, client: Dialled, model: string): Promise<void> {

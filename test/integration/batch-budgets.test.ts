@@ -264,6 +264,61 @@ describe('a batch whose requests may be answered by a dearer model', () => {
   })
 })
 
+describe('a batch whose requests cost more than their tokens', () => {
+  const path = '/anthropic/v1/messages/batches'
+  const create = (id: string, params: object, more: RequestInit = {}) =>
+    ask(
+      'POST',
+      path,
+      { body: JSON.stringify({ id, type: 'message_batch', processing_status: 'in_progress' }) },
+      {
+        body: JSON.stringify({ requests: [{ custom_id: 'one', params }] }),
+        ...more,
+      },
+    )
+
+  it('holds the searches, the writes to the cache and the place that they ask for', async () => {
+    await gateway.addRoute('sonnet', ['anthropic'])
+    const rates = { input: 2, output: 10, batchInput: 1, batchOutput: 5, batchCacheWrite: 1.25, batchCacheWrite1h: 2 }
+    await gateway.admin.prices.set({ model: 'sonnet', ...rates, perSearch: 0.01, geo: ['us=1.1'] })
+    const plain = { model: 'sonnet', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
+    const tokens = (params: object) => Math.ceil(Buffer.byteLength(JSON.stringify(params)) / 4)
+    const mark = (more: object) => [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral', ...more } }]
+    const asks: readonly (readonly [object, (input: number) => number])[] = [
+      [plain, (input) => input * 1000 + 500_000],
+      [{ ...plain, inference_geo: 'us' }, (input) => (input * 1000 + 500_000) * 1.1],
+      [{ ...plain, system: mark({}) }, (input) => input * 1250 + 500_000],
+      [{ ...plain, system: mark({ ttl: '1h' }) }, (input) => input * 2000 + 500_000],
+      [
+        { ...plain, tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }] },
+        (input) => input * 1000 + 500_000 + 0.03 * nano,
+      ],
+    ]
+    for (const [at, [params, hold]] of asks.entries()) {
+      const id = `msgbatch_more_${at}`
+      expect((await create(id, params)).status).toBe(200)
+      await becomes({ used: spent, held: Math.ceil(hold(tokens(params))) })
+      const ended = { id, processing_status: 'ended', request_counts: { succeeded: 0, errored: 1 } }
+      await ask('GET', `${path}/${id}`, { body: JSON.stringify(ended) })
+      await becomes({ used: spent, held: 0 })
+    }
+  })
+
+  it('holds the images that the lines of a file have made', async () => {
+    await gateway.addRoute('drawer', ['openai'])
+    await gateway.admin.prices.set({ model: 'drawer', input: 5, output: 10, imageOutput: 30 })
+    const drawn = line({
+      max_output_tokens: 100,
+      tools: [{ type: 'image_generation', model: 'drawer', quality: 'low' }],
+    })
+    expect((await make('batch_drawn', [drawn, drawn])).status).toBe(200)
+    const { held } = await usage()
+    expect(held).toBeGreaterThanOrEqual(2 * 408 * 30_000)
+    await ask('GET', '/batches/batch_drawn', batch('batch_drawn', { status: 'cancelled' }))
+    await becomes({ used: spent, held: 0 })
+  })
+})
+
 describe('a batch of a model without a price', () => {
   it('is charged the rate that the policy of its key names', async () => {
     await gateway.addRoute('fresh', ['anthropic'])
