@@ -9,6 +9,9 @@ export interface AskedTools {
   imageSize: string | null
 }
 
+/** For how long a request has its prompt written to the provider's cache: the rates differ. */
+export type CacheWrites = 'short' | 'long'
+
 /** The model of the tool that makes images, if nobody names one. */
 export const usualImageModel = 'gpt-image-2'
 

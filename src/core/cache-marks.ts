@@ -1,11 +1,9 @@
+import type { CacheWrites } from './asked-tools.ts'
 import { scanObject } from './json/json-scan.ts'
 import { WatchedNames } from './watched-names.ts'
 
 /** Members by which a request has its prompt written to the provider's cache, for which some vendors charge more than for reading it. */
 export const cacheMarks = new WatchedNames(['cache_control', 'prompt_cache_breakpoint', 'prompt_cache_options'])
-
-/** For how long a request has its prompt written: the rates differ. */
-export type CacheWrites = 'short' | 'long'
 
 const longest = ['"1h"', '"12h"'].map((text) => Buffer.from(text))
 

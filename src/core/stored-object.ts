@@ -1,5 +1,4 @@
-import { type AskedTools, addTools } from './asked-tools.ts'
-import type { CacheWrites } from './cache-marks.ts'
+import { type AskedTools, addTools, type CacheWrites } from './asked-tools.ts'
 
 /**
  * Objects that live at a provider and belong to the project and environment that made them (product.md section 2). Ids are the

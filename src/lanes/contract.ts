@@ -243,10 +243,7 @@ export interface Inspection {
   framing: Framing | null
   /** The query to forward, without credentials; '' or '?…'. */
   query: string
-  /**
-   * Byte spans of every value in the body that names the model, including quotes (a repeated key is patched
-   * everywhere).
-   */
+  /** Byte spans of every value in the body that names the model, with its quotes (a repeated key is patched everywhere). */
   modelSpans: Span[]
   /**
    * The models that it names besides `model`: those of the requests of a batch, those to fall back to, those of hosted

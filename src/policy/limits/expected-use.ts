@@ -1,5 +1,5 @@
-import type { AskedTools } from '../../core/asked-tools.ts'
-import { type CacheWrites, cacheMarks, cacheWritesOf } from '../../core/cache-marks.ts'
+import type { AskedTools, CacheWrites } from '../../core/asked-tools.ts'
+import { cacheMarks, cacheWritesOf } from '../../core/cache-marks.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import { scanObject, shortValue } from '../../core/json/json-scan.ts'
@@ -84,6 +84,9 @@ export function holdOf(price: ModelPrice, input: number, output: number, units: 
 /** Models that search for every answer, without a tool: OpenAI's, and Perplexity's. */
 const searchModel = /-search-(?:preview|api)(?:-|$)|^(?:perplexity\/)?sonar(?:-|$)/
 
+/** Tokens of the text that a model writes for the one that makes its image. */
+const drawnFrom = 256
+
 /**
  * What tools of the provider, and models that search by themselves, may use besides the model's tokens. Undefined: nothing that has a
  * price. `priceOf`: of a model that makes images, by its name in the request. `batch`: at the rates of batches.
@@ -102,8 +105,9 @@ export function expectTools(
   const drawn = images === 0 ? null : priceOf(imageModel)
   if (drawn !== null) {
     const { output, units } = expectMedia(drawn, { ...blankUsageDetail, images, image_size: imageSize, batch })
-    need.usd += holdOf(drawn, 0, output, units)
-    need.tokens += output
+    const input = images * drawnFrom
+    need.usd += holdOf(drawn, input, output, units)
+    need.tokens += input + output
   }
   return need.usd === 0n ? undefined : need
 }

@@ -78,11 +78,12 @@ describe('tools of the provider', () => {
       return drawing
     }
     const image = { ...asks, images: 1, imageModel: 'drawer' }
-    expect(expectTools(image, price(), priceOf)).toEqual({ usd: 6240n * 30_000n, tokens: 6240 })
+    const prompt = 256n * 1000n
+    expect(expectTools(image, price(), priceOf)).toEqual({ usd: 6240n * 30_000n + prompt, tokens: 6240 + 256 })
     const low = { ...image, imageSize: 'auto/low' }
-    expect(expectTools(low, price(), priceOf)).toEqual({ usd: 408n * 30_000n, tokens: 408 })
+    expect(expectTools(low, price(), priceOf)).toEqual({ usd: 408n * 30_000n + prompt, tokens: 408 + 256 })
     expect(expectTools(image, price(), () => ({ ...price(), per_image: { '*': 0.04 } }))).toEqual({
-      ...{ usd: 40_000_000n, tokens: 0 },
+      ...{ usd: 40_000_000n + prompt, tokens: 256 },
     })
     expect(asked).toEqual(['drawer', 'drawer'])
     expect(expectTools(image, price(), none)).toBeUndefined()
