@@ -50,12 +50,13 @@ const anyBody = fc.record({
   n: sometimes(fc.constant(2)),
   stream: sometimes(fc.constant(true)),
   words: fc.integer({ min: 1, max: 60 }),
+  tools: sometimes(fc.constantFrom([{ type: 'web_search' }], [{ type: 'image_generation', quality: 'low' }])),
   kind: fc.constantFrom('chat/completions', 'chat/completions', 'chat/completions', 'embeddings'),
 })
 const anyCase = fc.record({
   policies: fc.array(anyPolicy, { minLength: 1, maxLength: 3 }),
   bodies: fc.array(anyBody, { minLength: 1, maxLength: 4 }),
-  price: fc.constantFrom(null, { input: 1, output: 10 }, { input: 1, output: 10, max_output: 120 }),
+  price: fc.constantFrom(null, { input: 1, output: 10, per_search: 0.0015 }, { input: 1, output: 10, max_output: 120 }),
 })
 
 function contextOf(plane: DataPlane, configuration: ConfigurationSnapshot, prices: readonly ModelPrice[]) {
@@ -92,7 +93,9 @@ it(`explains what limits and budgets then do, for ${runs} random sets of policie
   for (const { policies, bodies, price } of fc.sample(anyCase, runs)) {
     round++
     const placed = policies.map((rules, place) => makePolicy(`r${round}p${place}`, rules as Partial<SnapshotPolicy>))
-    const prices = price === null ? [] : [fillPrice({ model: 'openai-model', source: 'set', version: 'v', ...price })]
+    const drawer = fillPrice({ model: 'gpt-image-2', source: 'set', version: 'v', per_image: { '*': 0.001 } })
+    const own = price === null ? [] : [fillPrice({ model: 'openai-model', source: 'set', version: 'v', ...price })]
+    const prices = [drawer, ...own]
     const heard = plane.hear('has')
     let configuration: ConfigurationSnapshot | null = null
     plane.configure((before) => {
