@@ -63,6 +63,11 @@ describe('after a write', () => {
     [['keys', 'remove', 'web'], 'admits the key'],
     [['keys', 'rotate', 'web', '--grace', '0s'], 'admits the old secret and not the new one'],
     [['tokens', 'remove', 'web'], 'admits the token'],
+    [['keys', 'edit', 'web', '--expires', '1h'], 'goes by the earlier expiry and policy of the key'],
+    [['policies', 'edit', 'web', '--rpm', '5'], 'goes by the earlier rules of the policy'],
+    [['policies', 'remove', 'web'], 'goes by the policy'],
+    [['projects', 'remove', 'web'], 'has the project'],
+    [['environments', 'remove', 'web'], 'has the environment'],
     [['operators', 'disable', 'web'], 'admits the operator'],
     [['operators', 'remove', 'web'], 'admits the operator'],
     [['operators', 'edit', 'web', '--role', 'viewer'], 'admits the operator with the roles of before'],
@@ -71,7 +76,8 @@ describe('after a write', () => {
     const nodes = { reached: ['gw-a'], missing: [{ name: 'gw-c', last_heard_at: '2026-11-30T06:10:56.046Z' }] }
     const answer = { id: 'it_1', name: 'web', key: 'sp_live_new', link: 'http://localhost/link/1', nodes }
     const operation = argv.slice(0, 2).join('.')
-    const { io } = await runLine([...argv, ...(operation === 'keys.rotate' ? [] : ['--yes'])], {
+    const isAsked = !['keys.rotate', 'keys.edit', 'policies.edit'].includes(operation)
+    const { io } = await runLine([...argv, ...(isAsked ? ['--yes'] : [])], {
       gateway: { [operation]: () => answer },
     })
     expect(io.err()).toContain(

@@ -116,7 +116,7 @@ export const nodesReached = z
 
 /** What `remove` answers. */
 export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })
-/** The same of what lets somebody in. */
+/** The same of what other nodes of a cluster have to know. */
 export const removedAccess = removed.extend({ nodes: nodesReached })
 
 export const countedUser = field(z.string().min(1).optional(), {

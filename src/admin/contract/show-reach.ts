@@ -2,6 +2,7 @@ import { valueAt } from './show-value.ts'
 
 /** What a node goes on doing that such a change did not reach. */
 const meanwhile: Partial<Record<string, string>> = {
+  'keys.edit': 'goes by the earlier expiry and policy of the key',
   'keys.revoke': 'admits the key',
   'keys.remove': 'admits the key',
   'keys.rotate': 'admits the old secret and not the new one',
@@ -12,6 +13,10 @@ const meanwhile: Partial<Record<string, string>> = {
   'operators.remove': 'admits the operator',
   'operators.reset': 'admits the operator as before',
   'operators.edit': 'admits the operator with the roles of before',
+  'policies.edit': 'goes by the earlier rules of the policy',
+  'policies.remove': 'goes by the policy',
+  'projects.remove': 'has the project',
+  'environments.remove': 'has the environment',
   apply: 'goes by the earlier configuration',
   '/auth/account/password': 'admits the old password and the sessions that it ended',
   '/auth/account/totp/confirm': 'admits the password without the code',

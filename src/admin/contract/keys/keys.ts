@@ -131,7 +131,7 @@ export const keys = {
         ...tagField,
       }),
     )
-    .output(keyShape),
+    .output(keyShape.extend({ nodes: nodesReached })),
   rotate: operation({
     summary: 'Give a key a new secret; the old one stays valid for a grace period',
     role: 'admin',

@@ -7,9 +7,10 @@ import {
   momentText,
   nameField,
   newNameField,
+  nodesReached,
   owned,
   reference,
-  removed,
+  removedAccess,
   renameField,
   time,
 } from '../fields.ts'
@@ -149,7 +150,7 @@ export const policies = {
         ...clearField(policyRules),
       }),
     )
-    .output(policyShape),
+    .output(policyShape.extend({ nodes: nodesReached })),
   try: operation({
     summary: 'Show what content rules find in a text; nothing is sent or stored',
     role: 'viewer',
@@ -225,5 +226,5 @@ export const policies = {
     confirm: 'Remove policy {name}? Its restrictions no longer apply.',
   })
     .input(one.extend(forceField))
-    .output(removed),
+    .output(removedAccess),
 }

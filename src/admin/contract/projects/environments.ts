@@ -7,7 +7,7 @@ import {
   newNameField,
   owned,
   projectField,
-  removed,
+  removedAccess,
   renameField,
   time,
 } from '../fields.ts'
@@ -103,5 +103,5 @@ export const environments = {
     confirm: 'Remove environment {name}?',
   })
     .input(existing.extend(forceField))
-    .output(removed),
+    .output(removedAccess),
 }

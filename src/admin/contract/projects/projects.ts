@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { forceField, nameField, newNameField, owned, removed, renameField, time } from '../fields.ts'
+import { forceField, nameField, newNameField, owned, removedAccess, renameField, time } from '../fields.ts'
 import { operation } from '../operation.ts'
 
 export const projectShape = z.object({
@@ -74,5 +74,5 @@ export const projects = {
     confirm: 'Remove project {name} and its environments?',
   })
     .input(z.strictObject({ ...nameField('project'), ...forceField }))
-    .output(removed),
+    .output(removedAccess),
 }

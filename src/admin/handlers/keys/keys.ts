@@ -113,12 +113,15 @@ export const keys = {
     refuseRevoked(key)
     if (input.name !== undefined && input.name !== key.name) await refuseTaken(context, input.name, scopeOf(loaded))
     const policyId = await readPolicy(context, input.policy)
-    return change(context, 'keys.edit', loaded, {
+    const after = await change(context, 'keys.edit', loaded, {
       name: input.name ?? key.name,
       tags: mergePairs(key.tags, input.tags),
       expiresAt: readExpiry(input.expires, key.expiresAt),
       policyId: policyId === undefined ? key.policyId : policyId,
     })
+    // A name and tags keep nobody out.
+    const nodes = input.expires === undefined && policyId === undefined ? null : await confirmReach(context)
+    return { ...after, nodes }
   }),
   rotate: operations.keys.rotate.handler(async ({ context, input }) => {
     const loaded = await load(context, input)

@@ -6,6 +6,7 @@ import { tryRules } from '../../../policy/content/try-rules.ts'
 import type { Policy } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findPolicy } from '../find.ts'
@@ -88,7 +89,7 @@ export const policies = {
     const line = { operation: 'policies.edit', resource: resource(policy), before, after }
     await audited(context, line).policies.update(policy.id, change)
     await context.runtime.publish()
-    return after
+    return { ...after, nodes: await confirmReach(context) }
   }),
   grant: operations.policies.grant.handler(async ({ context, input }) => {
     const { policy, before } = await load(context, input.name)
@@ -111,7 +112,7 @@ export const policies = {
     const line = { operation: 'policies.remove', resource: resource(policy), before, after: null }
     await audited(context, line).policies.remove(policy.id)
     await context.runtime.publish()
-    return { id: policy.id, name: policy.name, removed: true as const }
+    return { id: policy.id, name: policy.name, removed: true as const, nodes: await confirmReach(context) }
   }),
 }
 

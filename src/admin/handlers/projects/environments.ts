@@ -3,6 +3,7 @@ import { type LaneName, laneNames } from '../../../core/lane.ts'
 import type { Environment, Provider } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findEnvironment, findListScope, findProject, findProvider } from '../find.ts'
@@ -102,6 +103,7 @@ export const environments = {
     const line = { operation: 'environments.remove', resource: resource(environment), before, after: null }
     await audited(context, line).environments.remove(environment.id)
     await context.runtime.publish()
-    return { id: environment.id, name: environment.name, removed: true as const }
+    const nodes = await confirmReach(context)
+    return { id: environment.id, name: environment.name, removed: true as const, nodes }
   }),
 }

@@ -2,6 +2,7 @@ import { newId } from '../../../core/ids.ts'
 import type { Environment, Project } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict } from '../fault.ts'
 import { findProject } from '../find.ts'
@@ -63,6 +64,6 @@ export const projects = {
     })
     await tables.projects.remove(project.id)
     await context.runtime.publish()
-    return { id: project.id, name: project.name, removed: true as const }
+    return { id: project.id, name: project.name, removed: true as const, nodes: await confirmReach(context) }
   }),
 }
