@@ -80,21 +80,21 @@ export function ProviderStep() {
 export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   const provider = providers[0]
   const may = useMay('routes.add')
-  const { project } = useDefaultScope('routes.add')
+  const scope = useDefaultScope('routes.add')
   if (provider === undefined) return null
   if (!may) return <p className="quiet">Ask an admin to add a route.</p>
   const names = provider.models.map(({ name }) => name)
   return (
     <OperationForm
       operation="routes.add"
-      fixed={{ project, allEnvironments: true }}
+      fixed={scope}
       preset={{ model: favouriteOf(names), provider: provider.name }}
       fields={['model', 'provider']}
       needed={['provider']}
       suggestions={{ model: names, provider: providers.map(({ name }) => name) }}
       hints={{
         model: 'The name that clients send and the provider knows. * matches any text.',
-        provider: 'Where its requests are sent. A name of your own for a model is set under Routing.',
+        provider: `Where its requests are sent. The route is for ${scope.project}/${scope.environment}.`,
       }}
       submit="Add route"
       onDone={() => {}}
