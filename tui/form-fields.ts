@@ -142,3 +142,12 @@ function withRemoved(field: Field, value: unknown, before: string): unknown {
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
+
+/** `There is no project "x".`: the place of the field in which x was written, of several the one that is called so; -1: none. */
+export function fieldOfUnknown(cause: string, entries: readonly { field: Field; line: { text: string } }[]): number {
+  const [, noun, name = ''] = /^There is no (\w+).* "(.+)"\.$/.exec(cause) ?? []
+  if (name === '') return -1
+  const isWritten = ({ line }: { line: { text: string } }) => line.text.includes(name)
+  const called = entries.findIndex((entry) => entry.field.name === noun && isWritten(entry))
+  return called < 0 ? entries.findIndex((entry) => !entry.field.secret && isWritten(entry)) : called
+}

@@ -54,6 +54,21 @@ describe('a form', () => {
     expect(shown).not.toContain('--credential')
   })
 
+  it.each([
+    ['There is no project "serch".', 'List them: spgw projects list', 'Project'],
+    ['There is no environment in project serch named "prod".', 'List them: spgw environments list', 'Environment'],
+  ])('puts what there is not under the field in which it was written: %s', async (message, hint, label) => {
+    const missing = Object.assign(new Error(message), { code: 'not_found', status: 404, data: { hint } })
+    driven = drive({ 'keys.list': [], 'keys.create': () => Promise.reject(missing) })
+    await driven.press('4', 'a', '=serch', 'enter')
+    // Whatever the order of the fields is.
+    for (let tries = 0; !/▸ Project/.test(driven.text()) && tries < 20; tries++) await driven.press('enter')
+    await driven.press('ctrl-u', '=serch', 'enter', 'ctrl-u', '=prod', 'ctrl-s')
+    const shown = await driven.see(message)
+    expect(shown).toContain(hint)
+    expect(shown).toMatch(new RegExp(`▸ ${label}\\b`))
+  })
+
   it('changes only what was changed', async () => {
     driven = drive({ 'providers.list': [provider], 'providers.edit': provider })
     await driven.press('2')

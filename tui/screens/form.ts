@@ -6,7 +6,7 @@ import { textWidth } from '../../cli/print/text-width.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { clearWord } from '../../src/core/policy-rules.ts'
 import { clip } from '../clip.ts'
-import { askedFields, currentText, helpOf, labelOf, readText } from '../form-fields.ts'
+import { askedFields, currentText, fieldOfUnknown, helpOf, labelOf, readText } from '../form-fields.ts'
 import type { KeyPress } from '../keys.ts'
 import type { NameScope } from '../known-names.ts'
 import { type EditedLine, editLine, insert, lineOf, windowOf } from '../line-editor.ts'
@@ -287,13 +287,14 @@ export class FormScreen implements Screen {
     this.#busy = false
     const { cause, hint } = reportFault(error)
     const named = this.#seen.findIndex(({ field }) => mentions(cause, field, this.#options.operation))
-    const position = named < 0 ? this.#seen.findIndex(({ field }) => isMeant(hint, field)) : named
+    const meant = named < 0 ? this.#seen.findIndex(({ field }) => isMeant(hint, field)) : named
+    const position = meant < 0 ? fieldOfUnknown(cause, this.#seen) : meant
     const entry = this.#seen[position]
     if (entry === undefined) {
       this.#problem = `${cause} ${hint}`
       this.#selection = { ...this.#selection, index: this.#seen.length }
     } else {
-      entry.problem = named < 0 ? cause : withoutFlag(error, entry.field)
+      entry.problem = named < 0 && meant >= 0 ? cause : withoutFlag(error, entry.field)
       this.#selection = { ...this.#selection, index: position }
     }
     this.#options.changed()
