@@ -73,6 +73,8 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
         expect(await steps.getByLabel('Model').inputValue()).toBe('demo')
         await steps.getByRole('button', { name: 'Add route' }).click()
         await steps.getByRole('button', { name: 'Create key' }).click()
+        // As `routes add` makes it, so that `routes disable demo` finds it.
+        expect(await gateway.admin.routes.list({})).toMatchObject([{ model: 'demo', environment: 'production' }])
         const key = await steps
           .getByText(/^sp_live_/)
           .first()
