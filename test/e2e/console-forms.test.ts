@@ -95,4 +95,29 @@ describe.skipIf(!hasBrowser)('forms and filters of the console (needs chromium)'
     await dialog.waitFor({ state: 'detached' })
     expect(await gateway.admin.policies.list({})).toMatchObject([{ name: 'cheap' }])
   })
+
+  it('says no more that the session has ended when somebody left the form and signed in again', async () => {
+    const { page, visit, gateway } = stage
+    const password = 'correct horse battery'
+    await gateway.admin.operators.add({ name: 'dora', role: 'owner', password })
+    const signIn = async () => {
+      await page.getByLabel('Name').fill('dora')
+      await page.getByLabel('Password', { exact: true }).fill(password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    }
+    await page.context().clearCookies()
+    await visit('/sign-in')
+    await signIn()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await visit('/settings/policies')
+    await page.getByRole('button', { name: 'Add policy' }).first().click()
+    await page.getByRole('dialog').getByLabel('Name').first().fill('left')
+    await gateway.admin.sessions.revoke({ operator: 'dora' })
+    await page.getByText('Your session has ended.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('link', { name: 'Keys', exact: true }).click()
+    await signIn()
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+    expect(await page.getByText('Your session has ended.').count()).toBe(0)
+  })
 })

@@ -13,8 +13,9 @@ export function rememberTyping({ target }: Event): void {
 
 /** A call was rejected for want of a session. Unless a form would lose what was typed, the page asks to sign in. */
 export function endSession(): void {
-  if (typed?.isConnected === true) setEnded(true)
-  else void queries.invalidateQueries({ queryKey: sessionKey })
+  const hasForm = typed?.isConnected === true
+  setEnded(hasForm)
+  if (!hasForm) void queries.invalidateQueries({ queryKey: sessionKey })
 }
 
 /** Whether the session has ended and the page stays for the sake of a form. */
