@@ -162,9 +162,9 @@ export class GroupedSums {
   }
 }
 
-/** The columns that name the groups. A key has one row, with its latest name. */
+/** The columns that name the groups. A key has its latest name, and its scope tells it from others of that name. */
 const namesOf: Partial<Record<StatsBy, readonly (keyof Labelled)[]>> = {
-  key: ['key_id'],
+  key: ['key_id', 'project', 'environment'],
   model: ['model'],
   project: ['project'],
   environment: ['environment'],
