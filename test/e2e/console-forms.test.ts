@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findBarriers, hasBrowser } from '../support/browser.ts'
 import { openStage, type Stage } from '../support/console-stage.ts'
+import { askChat } from '../support/gateway.ts'
 
 describe.skipIf(!hasBrowser)('forms and filters of the console (needs chromium)', () => {
   let stage: Stage
@@ -34,6 +35,31 @@ describe.skipIf(!hasBrowser)('forms and filters of the console (needs chromium)'
       await page.getByRole('button', { name: 'Clear filter' }).click()
       await expect.poll(() => page.locator('tbody tr').count()).toBe(12)
     }
+  })
+
+  it('reads the last hour of all routes with one call, and one more where a model has several', async () => {
+    const { page, visit, gateway } = stage
+    const { key, id } = await gateway.createKey('hour')
+    const answer = await askChat(gateway, key, { model: 'model-12' })
+    expect(answer.status).toBe(200)
+    await expect.poll(async () => (await gateway.admin.requests.stats({ route: 'model-12' }))[0]?.requests).toBe(1)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const calls = () => asked.filter((url) => url.includes('requests/stats')).length
+    const figure = () => page.getByRole('row', { name: /^model-12 / }).getByText('1', { exact: true })
+    await visit('/routing')
+    await figure().first().waitFor()
+    expect(await page.getByText('…', { exact: true }).count()).toBe(0)
+    expect(calls()).toBe(1)
+    await gateway.admin.environments.add({ name: 'spare' })
+    await gateway.addRoute('model-12', ['demo'], { environment: 'spare' })
+    await page.getByText('default/spare').first().waitFor({ state: 'attached' })
+    asked.length = 0
+    await visit('/routing')
+    await figure().first().waitFor()
+    expect([await figure().count(), calls()]).toEqual([1, 2])
+    await gateway.admin.routes.remove({ model: 'model-12', environment: 'spare' })
+    await gateway.admin.keys.remove({ key: id })
   })
 
   it('keeps no pasted key in the address', async () => {

@@ -73,7 +73,7 @@ export function addFull(condition: SqlCondition, filter: ReadingFilter): void {
 
 /** Clients may send NUL in their own texts, and PostgreSQL cannot read JSON that contains it. */
 const readable = (json: string) => json.replaceAll('\\u0000', '\\ufffd')
-const asJson = (column: string) => `replace(${column}, '\\u0000', '\\ufffd')::jsonb`
+export const asJson = (column: string) => `replace(${column}, '\\u0000', '\\ufffd')::jsonb`
 
 /** A search in the text excludes most records; only those that may match are read as JSON. */
 function addWritten(condition: SqlCondition, column: string, written: string, holds: string): void {

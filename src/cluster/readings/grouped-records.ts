@@ -4,7 +4,7 @@ import { nameTags } from '../../store/records/record-json.ts'
 import type { Counted, SumRow } from '../../store/records/record-source.ts'
 import type { SpanPart } from '../../store/records/sum-spans.ts'
 import { labelColumns } from '../../store/replica/outbox-types.ts'
-import { addFull, SqlCondition } from './condition.ts'
+import { addFull, asJson, SqlCondition } from './condition.ts'
 import type { GroupedRow, GroupedSums, Summands } from './grouped-sums.ts'
 import type { ReadingFilter } from './reading.ts'
 
@@ -21,7 +21,7 @@ export type RecordsRow = Omit<GroupedRow, 'latencies' | 'fewer'> & Milliseconds
 export function recordSummands(
   filter: ReadingFilter,
   { from, to }: Pick<SpanPart, 'from' | 'to'>,
-  withTags: boolean,
+  { withTags, withRoute }: { withTags: boolean; withRoute: boolean },
 ): Summands {
   const condition = new SqlCondition()
   const edges = {
@@ -36,6 +36,7 @@ export function recordSummands(
     ...['time as start', 'node', 'state', 'status', 'error_code', ...labelColumns, '1 as requests', ...tokens],
     ...['coalesce(floor(usd * 1e9 + 0.5), 0) as usd_nano', '(usd is not null)::int as priced'],
     ...['duration_ms', 'first_byte_ms', withTags ? 'tags as tag' : 'null as tag'],
+    ...(withRoute ? [`${asJson('record_json')} ->> 'route' as route`] : []),
   ]
   const table = `(select ${columns.join(', ')} from spgw.records ${withTags ? withTagText : ''} where ${condition.text}) s`
   const whole = new SqlCondition()

@@ -29,6 +29,8 @@ export type GroupedRow = Omit<SumRow, 'tag'> &
   Labelled & {
     /** As `Summands` has it; null: none. */
     tag: string | null
+    /** Only where it was asked for. */
+    route?: string | null
     /** Base64. */
     latencies: string | null
     fewer: string | null
@@ -36,7 +38,7 @@ export type GroupedRow = Omit<SumRow, 'tag'> &
 
 /** A column that rows are grouped by, and its expression for sorting, which is never null. */
 interface GroupColumn {
-  name: 'time' | 'node' | 'state' | 'status' | 'error_code' | 'tag' | keyof Labelled
+  name: 'time' | 'node' | 'state' | 'status' | 'error_code' | 'tag' | 'route' | keyof Labelled
   grouped: string
   selected: string
   ordered: readonly string[]
@@ -69,6 +71,7 @@ export class GroupedSums {
       ...[plainColumn('state', 's.state'), statusColumn, plainColumn('error_code', "nullif(s.error_code, '')")],
       ...labelColumns.filter((name) => named.has(name) || always.has(name)).map(nullableColumn),
       ...(this.#withTags ? [nullableColumn('tag')] : []),
+      ...(by.includes('route') ? [nullableColumn('route')] : []),
     ]
     const grouped = new Set<string>(this.#columns.map(({ name }) => name))
     this.#labelNames = labelColumns
@@ -193,7 +196,7 @@ const statusColumn: GroupColumn = {
   placeOf: ({ status }) => [status ?? 0],
 }
 
-function nullableColumn(name: 'tag' | keyof Labelled): GroupColumn {
+function nullableColumn(name: 'tag' | 'route' | keyof Labelled): GroupColumn {
   const [none, collation] = name === 'shadow' ? ['0', ''] : ["''", ' collate "C"']
   const grouped = `s.${name}`
   return {
@@ -201,7 +204,7 @@ function nullableColumn(name: 'tag' | keyof Labelled): GroupColumn {
     grouped,
     selected: grouped,
     ordered: [`(${grouped} is null)`, `coalesce(${grouped}, ${none})${collation}`],
-    placeOf: (row) => [row[name] === null, row[name] ?? (name === 'shadow' ? 0 : '')],
+    placeOf: (row) => [row[name] == null, row[name] ?? (name === 'shadow' ? 0 : '')],
   }
 }
 

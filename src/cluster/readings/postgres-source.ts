@@ -24,6 +24,7 @@ interface GroupedReading {
   filter: ReadingFilter
   sums: GroupedSums
   withTags: boolean
+  withRoute: boolean
 }
 
 /** The records of all nodes, as the source for statistics. */
@@ -58,14 +59,15 @@ export class PostgresSource implements RecordSource {
     const { before: _before, ...filter } = asked
     const { longest, by } = question
     const withTags = by.includes('tag')
+    const withRoute = by.includes('route')
     if (longest === null) return yield* this.records(filter, withTags)
     const span = {
       from: filter.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.since),
       to: filter.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.until),
     }
     // Label numbers are shared by all parts.
-    const reading = { filter, sums: new GroupedSums(question, new MetLabels()), withTags }
-    if (!areSummed(filter)) return yield* inTurn(this.#days(reading, span))
+    const reading = { filter, sums: new GroupedSums(question, new MetLabels()), withTags, withRoute }
+    if (withRoute || !areSummed(filter)) return yield* inTurn(this.#days(reading, span))
     // There are no sums by week, which could not be dropped together with a day's table, and no sums by tag and hour.
     const longestSum = longest === 'hour' ? 'hour' : 'day'
     for (const part of partsOf(span, Number.NEGATIVE_INFINITY, longestSum, withTags ? longestSum : 'hour')) {
@@ -143,8 +145,8 @@ export class PostgresSource implements RecordSource {
     }
   }
 
-  #grouped({ filter, sums, withTags }: GroupedReading, piece: Times): AsyncGenerator<Counted> {
-    const { text, values } = sums.selectRecords(recordSummands(filter, piece, withTags))
+  #grouped({ filter, sums, ...asked }: GroupedReading, piece: Times): AsyncGenerator<Counted> {
+    const { text, values } = sums.selectRecords(recordSummands(filter, piece, asked))
     return readRecords(sums, begin(this.#ask<RecordsRow>(text, values)))
   }
 }

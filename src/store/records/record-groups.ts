@@ -27,6 +27,8 @@ export function groupsOf(row: CountedRow, labels: RecordLabelsRow | undefined, b
       return [plain(statusClass(row))]
     case 'error':
       return [plain(row.error_code ?? (isError(row) ? `status_${row.status}` : noGroup))]
+    case 'route':
+      return [plain(row.route ?? noGroup)]
     case 'node':
       return [plain(row.node ?? noGroup)]
     case 'tag':
@@ -38,7 +40,7 @@ export function groupsOf(row: CountedRow, labels: RecordLabelsRow | undefined, b
 
 /** Whether a record's label alone decides in which group it counts. */
 export function isOfLabel(by: StatsBy): boolean {
-  return !['day', 'status', 'error', 'tag', 'node'].includes(by)
+  return !['day', 'status', 'error', 'tag', 'route', 'node'].includes(by)
 }
 
 /** What a record's labels tell. */

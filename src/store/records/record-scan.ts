@@ -13,19 +13,27 @@ const endBytes = 512
 const atOnce = 500
 
 /** Every record that the filter lets through, newest first, a few milliseconds' worth at a time. `limit` and `before` do not apply. */
-export async function* scanRecords(db: Database, filter: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
-  yield* scanWindows(db, filter, (matching) => (withText ? matching.select('record_json') : matching).execute())
+export async function* scanRecords(
+  db: Database,
+  filter: RecordFilter,
+  withText: boolean,
+  withRoute = false,
+): AsyncGenerator<Scanned> {
+  yield* scanWindows(db, filter, withRoute, (matching) =>
+    (withText ? matching.select('record_json') : matching).execute(),
+  )
 }
 
 /** The same with the tags of each: `tags`, or `record_json`, which has them. */
-export async function* scanTagged(db: Database, filter: RecordFilter): AsyncGenerator<Scanned> {
+export async function* scanTagged(db: Database, filter: RecordFilter, withRoute = false): AsyncGenerator<Scanned> {
   const reader = new TagReader()
-  yield* scanWindows(db, filter, (matching) => readTagged(matching, reader))
+  yield* scanWindows(db, filter, withRoute, (matching) => readTagged(matching, reader))
 }
 
 async function* scanWindows(
   db: Database,
   filter: RecordFilter,
+  withRoute: boolean,
   read: (matching: ScannedQuery) => Promise<ScannedRow[]>,
 ): AsyncGenerator<Scanned> {
   const { before: _before, ...unpaged } = filter
@@ -33,7 +41,8 @@ async function* scanWindows(
   if (chosen?.numbers.length === 0) return
   let labels = await readLabels(db)
   for await (const window of recordWindows(db, unpaged, chosen)) {
-    const rows = await read(selectScanned(selectMatching(db, unpaged, chosen, window)).orderBy('id', 'desc'))
+    const matching = selectScanned(selectMatching(db, unpaged, chosen, window)).orderBy('id', 'desc')
+    const rows = await read(matching.$if(withRoute, (query) => query.select(route.as('route'))))
     // Records go on coming in, with labels of their own.
     if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
     yield { rows, labels }
@@ -45,6 +54,8 @@ function selectScanned(matching: ReturnType<typeof selectMatching>) {
 }
 
 type ScannedQuery = ReturnType<typeof selectScanned>
+
+const route = sql<string | null>`json_extract(record_json, '$.route')`
 
 /** A record is 2 KB, of which nothing else is needed. SQLite finds the end of bytes at once, and that of a text by reading all. */
 const ending = sql<string>`cast(substr(cast(record_json as blob), ${sql.lit(-endBytes)}) as text)`

@@ -6,22 +6,24 @@ import type { RecordSumRow } from './sum-rows.ts'
 
 export const scannedColumns = [...countedColumns, 'attempts_json'] as const satisfies (keyof RecordRow)[]
 
-interface NodeName {
+interface AskedNames {
   /** Which node answered; only where records of several are read. */
   node?: string
+  /** Only where it was asked for: model name or pattern of the route that was matched. */
+  route?: string | null
 }
 
 /** What sums are made of. `record_json` only where it was asked for. */
 export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> &
   Partial<Pick<RecordRow, 'record_json'>> &
-  NodeName & {
+  AskedNames & {
     /** As `nameTags()` reads them of `record_json`; the same list for records with the same tags. */
     tags?: readonly string[]
   }
 
 /** Sums of records that have ended and have label, outcome and hour or day in common; `time` is how that begins. */
 export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_code'> &
-  NodeName & {
+  AskedNames & {
     time: string
     status: number | null
     error_code: string | null

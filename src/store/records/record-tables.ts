@@ -110,6 +110,7 @@ export type StatsBy =
   | 'day'
   | 'total'
   | 'environment'
+  | 'route'
   /** Only where records of several nodes are read. */
   | 'node'
 

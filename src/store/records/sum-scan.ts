@@ -24,8 +24,10 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
   if (chosen?.numbers.length === 0) return
   const { longest, by } = question
   const withTags = by.includes('tag')
-  const summable = longest !== null && (longest !== 'hour' || !withTags) && areSummed(unpaged, chosen)
-  const scan = (asked: RecordFilter) => (withTags ? scanTagged(db, asked) : scanRecords(db, asked, false))
+  const withRoute = by.includes('route')
+  const summable = longest !== null && !withRoute && (longest !== 'hour' || !withTags) && areSummed(unpaged, chosen)
+  const scan = (asked: RecordFilter) =>
+    withTags ? scanTagged(db, asked, withRoute) : scanRecords(db, asked, false, withRoute)
   if (!summable) return yield* scan(unpaged)
   const span = {
     from: unpaged.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(unpaged.since),

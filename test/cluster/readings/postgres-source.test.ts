@@ -29,6 +29,7 @@ const records = Array.from({ length: 400 }, (_, index) => {
     // Of some it is not known.
     ...{ provider: index % 7 === 0 ? null : `p-${index % 2}`, environment: index % 5 === 0 ? null : 'production' },
     ...{ duration_ms: 1 + ((index * 37) % 5000), first_byte_ms: index % 5 === 0 ? null : (index * 17) % 900 },
+    route: index % 11 === 0 ? null : `m-${index % 4}*`,
     cost: index % 9 === 0 ? null : { usd: index / 1e4, price_version: 'v' },
   })
 }).toSorted((one, other) => (one.time < other.time ? -1 : 1))
@@ -47,6 +48,9 @@ const ways = fc.constantFrom<StatsBy[]>(
   ['project', 'day'],
   ['provider', 'environment', 'model'],
   ['key', 'day'],
+  ['route'],
+  ['project', 'route'],
+  ['route', 'tag'],
 )
 /** So few that a page ends at any of them. */
 const pages = fc.integer({ min: 1, max: 9 })

@@ -217,6 +217,24 @@ describe('records', () => {
     ])
   })
 
+  it('sums by route, also one whose name has to be escaped, beside other ways', async () => {
+    const store = await storeWith([
+      minute(0, { route: 'gpt-*', tags: { team: 'a' } }),
+      minute(1, { route: 'gpt-*', status: 500 }),
+      minute(2, { route: 'say "hi"' }),
+      minute(3, { route: null }),
+    ])
+    expect(await store.records.stats({ limit: 1 }, 'route')).toMatchObject([
+      { group: 'gpt-*', requests: 2, errors: 1 },
+      { group: noGroup, requests: 1 },
+      { group: 'say "hi"', requests: 1 },
+    ])
+    expect(await store.records.stats({ limit: 1, route: 'gpt-*' }, ['tag', 'route'])).toMatchObject([
+      { groups: [noGroup, 'gpt-*'], requests: 1, errors: 1 },
+      { groups: ['team=a', 'gpt-*'], requests: 1, errors: 0 },
+    ])
+  })
+
   it('resolves an id that shared a record, and says how many did', async () => {
     const shared = minute(0, { status: 401, key: null })
     const lastTime = new Date(start + 5000).toISOString()

@@ -16,7 +16,7 @@ import { send } from './send.ts'
 
 export const statsWays = [
   ...(['total', 'key', 'model', 'provider', 'project', 'environment'] as const),
-  ...(['tag', 'day', 'error', 'status', 'node'] as const),
+  ...(['tag', 'day', 'error', 'status', 'route', 'node'] as const),
 ] as const
 type StatsWay = (typeof statsWays)[number]
 

@@ -31,7 +31,7 @@ import { shellQuote } from '../shell-quote.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
 import { describeStrategy } from './route-drawing.tsx'
 import { RouteForm } from './route-form.tsx'
-import { RouteHour } from './route-hour.tsx'
+import { RouteHour, type RouteHours, useRouteHours } from './route-hour.tsx'
 import { stateOfTarget, type TargetState } from './target-state.ts'
 
 export function RoutingPage() {
@@ -53,6 +53,7 @@ function RouteList() {
     enabled ? 'enabled' : 'disabled',
     ...targets.map(nameOf),
   ])
+  const hours = useRouteHours(rows, scope.environment !== undefined)
   const isLong = isLongTable(rows)
   const add = may ? (
     <Button
@@ -85,7 +86,7 @@ function RouteList() {
           name="routes"
           label="Routes"
           rows={filter.shown}
-          columns={columnsFor(rows, providers.data ?? [])}
+          columns={columnsFor(rows, providers.data ?? [], hours)}
           {...(filter.field === null ? {} : { tools: filter.field })}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/routing/$route', params: { route: id }, search: keepScope })}
@@ -115,14 +116,14 @@ function NoRoute({ action, provider }: { action: ReactNode; provider: Provider |
   )
 }
 
-const otherColumns: TableColumn<Route>[] = [
+const otherColumns = (hours: RouteHours): TableColumn<Route>[] => [
   {
     id: 'requests',
     title: 'Requests, 1 h',
     number: true,
     width: '118px',
     roomyOnly: true,
-    cell: (route) => <RouteHour route={route} figure="requests" />,
+    cell: (route) => <RouteHour of={hours(route)} figure="requests" />,
   },
   {
     id: 'errors',
@@ -130,7 +131,7 @@ const otherColumns: TableColumn<Route>[] = [
     number: true,
     width: '80px',
     wideOnly: true,
-    cell: (route) => <RouteHour route={route} figure="errors" />,
+    cell: (route) => <RouteHour of={hours(route)} figure="errors" />,
   },
   {
     id: 'p95',
@@ -138,7 +139,7 @@ const otherColumns: TableColumn<Route>[] = [
     number: true,
     width: '88px',
     roomyOnly: true,
-    cell: (route) => <RouteHour route={route} figure="p95" />,
+    cell: (route) => <RouteHour of={hours(route)} figure="p95" />,
   },
   {
     id: 'strategy',
@@ -177,7 +178,7 @@ const otherColumns: TableColumn<Route>[] = [
   },
 ]
 
-function columnsFor(rows: readonly Route[], providers: readonly Provider[]): TableColumn<Route>[] {
+function columnsFor(rows: readonly Route[], providers: readonly Provider[], hours: RouteHours): TableColumn<Route>[] {
   const shared = sharedNames(rows.map(({ model }) => model))
   return [
     {
@@ -208,7 +209,7 @@ function columnsFor(rows: readonly Route[], providers: readonly Provider[]): Tab
       ),
     },
     { id: 'targets', title: 'Targets', cell: (route) => <Targets route={route} providers={providers} /> },
-    ...otherColumns,
+    ...otherColumns(hours),
   ]
 }
 
