@@ -2,13 +2,11 @@ import { type AskedTools, imageSizeOf } from '../core/asked-tools.ts'
 import { type Member, scanObject, shortValue } from '../core/json/json-scan.ts'
 import { asArray, asObject, asText, isCount, type JsonObject, readValue } from '../core/json/json-value.ts'
 
-/** Members that let the provider's own tools do something. */
-const toolNames = ['tools', 'web_search_options', 'max_tool_calls']
+/** Members that let the provider's own tools do something. Most requests have none. */
+export const toolNames = ['tools', 'web_search_options', 'max_tool_calls']
 
-/** Of the members of a request's body; undefined: it has no tools, as most. */
-export function toolMembers(members: readonly Member[]): readonly Member[] | undefined {
-  const isTool = ({ name }: Member) => toolNames.includes(name)
-  return members.some(isTool) ? members.filter(isTool) : undefined
+export function toolMembers(members: readonly Member[]): readonly Member[] {
+  return members.filter(({ name }) => toolNames.includes(name))
 }
 
 /** Most lists of tools hold none of these words, and are not parsed. */
@@ -25,7 +23,8 @@ const searching = ['google_search', 'google_search_retrieval', 'google_maps', 'e
 ])
 
 /**
- * What a request lets hosted tools do that is paid apart, whatever its format; null: nothing. `members`: of the body, by `toolMembers`.
+ * What a request lets hosted tools do that is paid apart, whatever its format; null: nothing. `members`: of the body, by `toolMembers`;
+ * undefined: it has none.
  */
 export function readAskedTools(body: Buffer, members: readonly Member[] | undefined): AskedTools | null {
   if (members === undefined) return null

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { maskKeys } from '../../src/core/mask-keys.ts'
 import { blankUsageDetail, type RequestRecord } from '../../src/core/record.ts'
-import { maskEntry } from '../../src/gateway/journal/mask-entry.ts'
+import { maskEntry } from '../../src/gateway/journal/journal.ts'
 import { blankRecord } from '../../src/store/records/blank-record.ts'
 
 const key = 'sk-proj-AbCd0123EfGh4567ijKlMnOpQrSt'

@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json/json-scan.ts'
 import { additionalNames, withAdditionalModels } from '../additional-models.ts'
-import { toolMembers } from '../asked-tools.ts'
+import { toolMembers, toolNames } from '../asked-tools.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { forwardedQuery } from '../query.ts'
 import {
@@ -79,8 +79,7 @@ function readCall(
   const endUser = readMetadataUser(body, members)
   const output = readOutput(body, members, endpoint.outputLimits)
   const single: Inspection = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
-  const tools = toolMembers(members)
-  if (tools !== undefined) single.tools = tools
+  if (members.some(({ name }) => toolNames.includes(name))) single.tools = toolMembers(members)
   const namesMore = members.some(({ name }) => additionalNames.includes(name))
   const found = namesMore ? withAdditionalModels(single, body, members, endpoint.outputLimits) : single
   if (isFault(found)) return found

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, shortValue } from '../../core/json/json-scan.ts'
 import { readValue } from '../../core/json/json-value.ts'
-import { toolMembers } from '../asked-tools.ts'
+import { toolMembers, toolNames } from '../asked-tools.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
 import { emptyInspection, isFault, readModel, readOutput, readStream, scanBody } from '../request-body.ts'
@@ -87,8 +87,7 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
 }
 
 function withTools(read: Inspection, members: readonly Member[]): Inspection {
-  const tools = toolMembers(members)
-  if (tools !== undefined) read.tools = tools
+  if (members.some(({ name }) => toolNames.includes(name))) read.tools = toolMembers(members)
   return read
 }
 

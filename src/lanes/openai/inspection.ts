@@ -3,7 +3,7 @@ import { type Edit, type Member, scanObject, shortValue } from '../../core/json/
 import { readValue } from '../../core/json/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import { additionalNames, withAdditionalModels } from '../additional-models.ts'
-import { toolMembers } from '../asked-tools.ts'
+import { toolMembers, toolNames } from '../asked-tools.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
 import { inspectFormFields } from '../form-request.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
@@ -132,8 +132,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
     if (typeof streamed !== 'boolean') return streamed
     found.stores &&= rules.isStored?.(body, members) ?? true
-    const tools = toolMembers(members)
-    if (tools !== undefined) found.tools = tools
+    if (members.some(({ name }) => toolNames.includes(name))) found.tools = toolMembers(members)
     if (endpoint.model !== 'none' && members.some(({ name }) => additionalNames.includes(name))) {
       const more = withAdditionalModels(found, body, members, endpoint.outputLimits)
       if (isFault(more)) return more
