@@ -54,20 +54,20 @@ function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupN
 }
 
 /** A key whose name others have too says in every group which it is, unless the project beside it does. */
-export function nameApart<Group extends { id: string; names: string[]; wholes: string[] }>(
+export function nameApart<Group extends { ids: string[]; names: string[]; wholes: string[] }>(
   groups: readonly Group[],
   ways: readonly StatsBy[] = ['key'],
 ): Group[] {
   const key = ways.indexOf('key')
   const nameOf = ({ names }: Group) => (ways.includes('project') ? names.join('\n') : names[key])
-  /** By name the id of the one key that has it; '': several have it. */
-  const keys = new Map<string | undefined, string | undefined>()
+  const first = new Map<string | undefined, Group>()
+  const shared = new Set<string | undefined>()
   for (const group of groups) {
-    // What stands beside it, as a tag, may hold a line break.
-    const id = group.id.split('\n').at(key === 0 ? 0 : -1)
-    keys.set(nameOf(group), (keys.get(nameOf(group)) ?? id) === id ? id : '')
+    const other = first.getOrInsert(nameOf(group), group)
+    // The scope of one key may have another name by now; a key that was made anew in its place is told by nothing.
+    if (other.ids[key] !== group.ids[key] && other.wholes[key] !== group.wholes[key]) shared.add(nameOf(group))
   }
-  return groups.map((group) => (keys.get(nameOf(group)) === '' ? { ...group, names: group.wholes } : group))
+  return groups.map((group) => (shared.has(nameOf(group)) ? { ...group, names: group.wholes } : group))
 }
 
 function plain(name: string): GroupName {

@@ -59,7 +59,9 @@ async function busiestGroups(
   const busiest = [...(await countGroups(source, filter, by))].sort(
     ([one, left], [other, right]) => right.count - left.count || one.localeCompare(other),
   )
-  const named = nameApart(busiest.map(([id, { name, whole }]) => ({ id, names: [name], wholes: [whole ?? name] })))
+  const named = nameApart(
+    busiest.map(([id, { name, whole }]) => ({ id, ids: [id], names: [name], wholes: [whole ?? name] })),
+  )
   return new Map(named.slice(0, most).map(({ id, names }) => [id, names.join()]))
 }
 

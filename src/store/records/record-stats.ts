@@ -65,6 +65,7 @@ interface Group {
   id: string
   names: string[]
   /** For `nameApart`. */
+  ids: string[]
   wholes: string[]
   /** The latest label, whose name a key has that was renamed. */
   label: number
@@ -78,10 +79,11 @@ function findGroups(
   labels: ReadonlyMap<number, RecordLabelsRow>,
 ): Group[] {
   return combine(ways.map((way) => groupsOf(row, labels.get(row.label), way))).map((found) => {
-    const id = found.map((one) => one.id).join('\n')
+    const ids = found.map((one) => one.id)
+    const id = ids.join('\n')
     const names = found.map(({ name }) => name)
     const wholes = ways.includes('key') ? found.map(({ name, whole }) => whole ?? name) : names
-    const begin = () => ({ id, names, wholes, label: row.label, adder: new RecordAdder() })
+    const begin = () => ({ id, ids, names, wholes, label: row.label, adder: new RecordAdder() })
     const group = groups.getOrInsertComputed(id, begin)
     if (row.label > group.label) Object.assign(group, { names, wholes, label: row.label })
     return group

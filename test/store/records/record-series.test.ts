@@ -212,6 +212,16 @@ describe('series', () => {
     ])
   })
 
+  it('names a key alone, whatever its scope was called and whatever it took the place of', async () => {
+    const of = (index: number, id: string, project: string, model: string) =>
+      at(index, { key: { id, name: 'app' }, project, model })
+    for (const other of [of(1, 'key_1', 'find', 'b'), of(1, 'key_2', 'search', 'b')]) {
+      const store = await storeWith([of(0, 'key_1', 'search', 'a'), other])
+      const rows = await store.records.stats({ limit: 1 }, ['key', 'model'])
+      expect(rows.map(({ group }) => group)).toEqual(['app, a', 'app, b'])
+    }
+  })
+
   it('ends when nobody waits for it any more', async () => {
     const store = await storeWith(Array.from({ length: 4500 }, (_, index) => at(index)))
     const leave = new AbortController()
