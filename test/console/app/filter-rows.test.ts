@@ -17,6 +17,12 @@ describe('the filter of a list', () => {
     expect(found('nothing')).toEqual([])
   })
 
+  it('finds an ID by its beginning only', () => {
+    const ids = [{ id: 'key_01m8pd56peqhx8bgk95hj5c7k0' }, { id: 'key_01m8pd56petthwxw2wxqetthwx' }]
+    const withId = (text: string) => filterRows(ids, text, ({ id }) => [id]).length
+    expect([withId('key_01m8pd56peq'), withId('key_'), withId('hj5'), withId('01')]).toEqual([1, 2, 0, 0])
+  })
+
   it('finds a whole key by its end', () => {
     expect(found('sp_live_0123456789abcdefAb12')).toEqual(['web'])
     expect(found('sp_live_0123456789abcdef0000')).toEqual([])
