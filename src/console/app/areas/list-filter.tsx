@@ -4,7 +4,7 @@ import { Button } from '../parts/index.ts'
 import { filterRows } from './filter-rows.ts'
 import type { FindSearch } from './find-search.ts'
 
-/** From this many on, a list has a filter. */
+/** A list of more has a filter. */
 const manyRows = 8
 
 export interface ListFilter<Row> {
