@@ -331,7 +331,7 @@ const shortestKey = 6
  * The text of a journal entry without keys, where its record may hold any. To search all of it costs twice as much as to write it. So
  * only those texts of a plain record are searched that its client chose: nothing else of it can hold what they do not.
  */
-export function maskEntry(text: string, record: RequestRecord): string {
+function maskEntry(text: string, record: RequestRecord): string {
   return mayHoldKeys(record) ? maskKeys(text) : maskGatewayKeys(text)
 }
 
