@@ -75,7 +75,7 @@ export async function measureNodes(order: Order, machine: Machine, place: string
       process.stderr.write(`cost, round ${round + 1} of ${order.rounds}\n`)
       costs.push(await measureCosts(run, compared, first, engines))
     }
-    // Not before the costs: connections that end meanwhile, and are opened anew, let V8 compile much of the hot code again.
+    // Not before the costs: after a time without traffic V8 compiles much of the hot code again.
     for (const { pid } of compared) await untilQuiet(pid, restTicks)
     const begun = await engines.read()
     await sleep(idleMs)
