@@ -56,16 +56,25 @@ export function toolName(value: unknown, path: string): string {
   return name
 }
 
-/** What strict structured outputs demand of every object: no other members, and each one required. */
+/** What OpenAI's strict structured outputs demand of every object: no other members, and each one required. */
 export function strictSchema(value: unknown, path: string): void {
+  eachObject(value, path, ({ properties = {}, required = [] }, at) => {
+    const listed = listAt(required, at)
+    const isComplete = Object.keys(objectAt(properties, at)).every((name) => listed.includes(name))
+    check(isComplete, `${at}: required must name every property`)
+  })
+}
+
+/** What Anthropic's structured outputs demand of every object: no other members. A member may be optional. */
+export function closedSchema(value: unknown, path: string): void {
+  eachObject(value, path, () => {})
+}
+
+function eachObject(value: unknown, path: string, look: (schema: JsonObject, path: string) => void): void {
   const schema = objectAt(value, path)
   if (schema.type !== 'object') return
   check(schema.additionalProperties === false, `${path}: additionalProperties is required to be false`)
-  const names = Object.keys(objectAt(schema.properties ?? {}, path))
-  const required = listAt(schema.required ?? [], path)
-  check(
-    names.every((name) => required.includes(name)),
-    `${path}: required must name every property`,
-  )
-  for (const name of names) strictSchema(objectAt(schema.properties, path)[name], `${path}.${name}`)
+  look(schema, path)
+  for (const [name, member] of Object.entries(objectAt(schema.properties ?? {}, path)))
+    eachObject(member, `${path}.${name}`, look)
 }

@@ -2,13 +2,13 @@ import { isObject, type JsonObject, type MockUsage } from '../../mock-format.ts'
 import {
   base64At,
   check,
+  closedSchema,
   listAt,
   objectAt,
   only,
   pdfMagic,
   pngMagic,
   refuse,
-  strictSchema,
   textAt,
 } from '../refused.ts'
 import type { Piece, Reply, Scene, SceneTurn } from '../scene.ts'
@@ -175,7 +175,7 @@ function readThinking({ thinking, output_config: config }: JsonObject): Partial<
   if (format === undefined) return scene
   const { type, schema } = only(objectAt(format, 'output_config.format'), 'type schema', 'output_config.format.')
   check(type === 'json_schema', 'output_config.format.type')
-  strictSchema(schema, 'output_config.format.schema')
+  closedSchema(schema, 'output_config.format.schema')
   return { ...scene, schema: schema as JsonObject }
 }
 
