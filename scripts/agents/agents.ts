@@ -256,5 +256,6 @@ export const agents: Readonly<Record<string, Agent>> = {
     ['chat', 'responses', 'messages', 'generate'],
   ),
   'llama-index': programAgent('llama-index', ['pip:llama-index-core', 'pip:llama-index-llms-openai'], ['chat']),
-  litellm: programAgent('litellm', ['pip:litellm'], ['chat', 'messages']),
+  litellm: programAgent('litellm', ['pip:litellm'], ['chat', 'responses', 'messages', 'generate']),
+  smolagents: programAgent('smolagents', ['pip:smolagents[openai]'], ['chat']),
 }

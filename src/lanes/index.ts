@@ -25,5 +25,27 @@ export function lanePath(path: string): string {
   return path.startsWith('/upload/v') ? gemini.prefix + path : path
 }
 
+/** How the paths of each lane begin. Clients differ in which part of it they append themselves. */
+const bases: readonly { lane: Lane; base: string }[] = [
+  { lane: openai, base: openai.prefix },
+  { lane: anthropic, base: `${anthropic.prefix}/v1` },
+  { lane: gemini, base: `${gemini.prefix}/v1beta` },
+]
+const begun = /^(?:\/(?:v1|v1beta|openai|anthropic|gemini)(?=\/))+/
+
+/**
+ * The path that a client with a wrong base URL most likely wants: with a version too many or too few, or at another lane. Null when no
+ * endpoint is like it.
+ */
+export function suggestPath(method: string, path: string): string | null {
+  const rest = path.replace(begun, '')
+  for (const { lane, base } of bases) {
+    const meant = base + rest
+    const found = lane.match(method, meant.slice(lane.prefix.length))
+    if (found !== null && found.endpoint.method !== 'ANY' && found.endpoint.served !== 'nobody') return meant
+  }
+  return null
+}
+
 /** Whose error shape is used where no lane is known: every SDK family reads it. */
 export const defaultLane: Lane = openai

@@ -8,7 +8,9 @@ import litellm
 gateway, key, model = (os.environ[name] for name in ("GATEWAY", "KEY", "MODEL"))
 prefix, base = {
     "chat": ("openai/", gateway + "/v1"),
+    "responses": ("openai/responses/", gateway + "/v1"),
     "messages": ("anthropic/", gateway + "/v1/anthropic"),
+    "generate": ("gemini/", gateway + "/v1/gemini/v1beta"),
 }[os.environ["FORMAT"]]
 parameters = {
     "type": "object",

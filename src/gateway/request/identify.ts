@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import type { Signal } from '../../core/record.ts'
 import { quote } from '../../core/text/quote.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
+import { suggestPath } from '../../lanes/index.ts'
 import { admitKey, effectivePolicy } from '../../policy/admit.ts'
 import { openSecret } from '../sockets/client-secrets.ts'
 import { resumeUpload } from '../upload/upload-url.ts'
@@ -82,12 +83,14 @@ function checkHead({ request }: Arrival): Fault | null {
 }
 
 function checkPath({ gateway, request, path, lane, match, trace }: Arrival): { lane: Lane; match: Match } | Fault {
-  const call = () => `${request.method} ${quote(path)}`
-  if (lane === null || match === null)
-    return fault(
-      'unknown_path',
-      `There is nothing at ${call()}${path.startsWith('/v1/') ? '' : ': all paths begin with /v1/'}. Check the base URL and the path.`,
-    )
+  const { method = '' } = request
+  const call = () => `${method} ${quote(path)}`
+  if (lane === null || match === null) {
+    const meant = suggestPath(method, path)
+    const advice = meant === null ? '' : ` Did you mean ${quote(meant)}?`
+    const rule = path.startsWith('/v1/') ? '' : ': all paths begin with /v1/'
+    return fault('unknown_path', `There is nothing at ${call()}${rule}.${advice} Check the base URL and the path.`)
+  }
   const { operation, media, served, why = 'it is not offered' } = match.endpoint
   if (served === 'nobody') {
     trace.routingSignals.push({ rule: 'endpoint', verdict: 'deny', text: `Nobody serves ${operation}: ${why}.` })
