@@ -3,7 +3,7 @@
  * micro-dollars would make one token free or 50 times too dear. Rates are whole pico-dollars a unit, so that a sum is exact and
  * is rounded once, up.
  */
-const nanoPerUsd = 1e9
+export const nanoPerUsd = 1e9
 const picoPerNano = 1000n
 
 /** USD per million units as pico-dollars a unit. */
@@ -22,12 +22,17 @@ export function nanoOfPico(pico: bigint): bigint {
 
 /** Sums of amounts in USD, without what binary fractions add. */
 export function roundUsd(usd: number): number {
-  return Math.round(usd * nanoPerUsd) / nanoPerUsd
+  return nanoOfUsd(usd) / nanoPerUsd
 }
 
 /** All its digits, and never as a power: `0.0000001`. */
 export function writeUsd(usd: number): string {
   return usd.toFixed(9).replace(/\.?0+$/, '')
+}
+
+/** Whole, so that sums in any order are the same. */
+export function nanoOfUsd(usd: number): number {
+  return Math.round(usd * nanoPerUsd)
 }
 
 /** Exact up to 8 million dollars. */

@@ -1,3 +1,5 @@
+import { nanoOfUsd, nanoPerUsd } from './money.ts'
+
 /** What may be limited in amounts: per minute, at once, and per day or month in the workspace's time zone. */
 export type LimitKind = 'requests' | 'tokens' | 'concurrency' | 'usd'
 
@@ -63,6 +65,16 @@ export interface Limit {
   perUser: boolean
   /** A budget: a request that needs more than is left is allowed a shorter answer, and not refused. */
   caps?: true
+}
+
+/** An amount as limits count it: money in nano-dollars, all else as it is written. */
+export function countedAmount(kind: LimitKind, written: number): number {
+  return kind === 'usd' ? nanoOfUsd(written) : Math.round(written)
+}
+
+/** An amount as people read it: money in USD. */
+export function shownAmount(kind: LimitKind, counted: number): number {
+  return kind === 'usd' ? counted / nanoPerUsd : counted
 }
 
 /** With what is granted on top of it at that time, in epoch milliseconds. */

@@ -1,7 +1,7 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
 import type { GatewayState, MeasuredAccount, MeasuredBudget, MeasuredProvider } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
-import { type Limit, limitAt } from '../core/policy-limits.ts'
+import { type Limit, limitAt, shownAmount } from '../core/policy-limits.ts'
 import { accountLimits } from '../policy/limits/account-limits.ts'
 import { listBudgets } from '../policy/limits/place-limits.ts'
 import { showProviderState } from '../routing/shown-state.ts'
@@ -43,12 +43,10 @@ function showParts({ degraded, degradedTimes }: RuntimeStatus): GatewayState['pa
   })
 }
 
-const nanoPerUsd = 1e9
-
 function showBudget(limit: Limit, runtime: Pick<Runtime, 'limitUsage'>): MeasuredBudget {
   const { used, held } = runtime.limitUsage(limit)
   const { policy, scope, kind, period } = limit
-  const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
+  const amount = (value: number) => shownAmount(kind, value)
   return {
     policy: policy ?? '',
     scope,
@@ -64,7 +62,7 @@ function showAccount(provider: SnapshotProvider, runtime: Pick<Runtime, 'limitUs
   return (accountLimits(provider) ?? []).map((limit) => {
     const { used, held } = runtime.limitUsage(limit)
     const { kind, period } = limit
-    const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
+    const amount = (value: number) => shownAmount(kind, value)
     return {
       ...{ provider: provider.name, kind, period: period ?? 'minute' },
       ...{ used: amount(used), held: amount(held), limit: amount(limit.limit) },

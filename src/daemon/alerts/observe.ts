@@ -3,7 +3,7 @@ import type { Runtime } from '../../admin/handlers/context.ts'
 import { readCertificate } from '../../config/certificate.ts'
 import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
-import { limitAt } from '../../core/policy-limits.ts'
+import { limitAt, shownAmount } from '../../core/policy-limits.ts'
 import { isoTime } from '../../core/text/flat-text.ts'
 import { accountLimits } from '../../policy/limits/account-limits.ts'
 import { Periods } from '../../policy/limits/periods.ts'
@@ -11,7 +11,6 @@ import { listBudgets } from '../../policy/limits/place-limits.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import type { BudgetFigures, Expiry, Observed } from './conditions.ts'
 
-const nanoPerUsd = 1e9
 const dayMs = 24 * 3600_000
 
 /** The files of both listeners' certificates. */
@@ -61,8 +60,7 @@ function findBudgets(runtime: Watched, now: number): BudgetFigures[] {
     const { counter, policy, scope, kind, period } = limit
     const { used, resetsAt } = runtime.limitUsage(limit)
     if (period === null || resetsAt === null || (kind !== 'usd' && kind !== 'tokens')) return []
-    const unit = kind === 'usd' ? nanoPerUsd : 1
-    const amounts = { used: used / unit, limit: limitAt(limit, now) / unit }
+    const amounts = { used: shownAmount(kind, used), limit: shownAmount(kind, limitAt(limit, now)) }
     const periodName = periods.at(period, timeZone, now).name
     return [{ counter, policy, scope, kind, period, periodName, ...amounts, resetsAt: isoTime(Math.round(resetsAt)) }]
   })

@@ -1,5 +1,6 @@
 import type { ClusterFace, SpentBudget } from '../../admin/handlers/context.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
+import { nanoOfUsd } from '../../core/money.ts'
 import { type Limit, placeOfCounter } from '../../core/policy-limits.ts'
 import type { LimitCounters } from '../../policy/limits/limit-counters.ts'
 import { type BudgetPeriod, findPeriod } from '../../policy/limits/periods.ts'
@@ -111,6 +112,6 @@ function filterOf(
 function sumOf({ counter, scope, kind }: Limit, rows: readonly UsageRow[]): number {
   const own = scope.startsWith('key:') ? rows.filter(({ id }) => id === placeOfCounter(counter)) : rows
   const amountOf = ({ usd, tokens, cached }: UsageRow['whole']) =>
-    kind === 'usd' ? Math.round((usd ?? 0) * 1e9) : tokens - cached
+    kind === 'usd' ? nanoOfUsd(usd ?? 0) : tokens - cached
   return own.reduce((sum, { whole }) => sum + amountOf(whole), 0)
 }

@@ -11,9 +11,10 @@ import { refusedByLimit } from '../../policy/limits/limit-faults.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
+import { amountsOf } from '../request/take-limits.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { expectEach, expectTarget, unbounded } from './expect-target.ts'
-import { holdWhatFits, refuse } from './hold-budgets.ts'
+import { holdWhatFits, nanoOf, refuse, tokensOf } from './hold-budgets.ts'
 import { longestFitting, spentFor } from './longest-answer.ts'
 import { followLimits } from './raise-budgets.ts'
 
@@ -25,7 +26,6 @@ interface AccountUse {
   attempt: AttemptRecord | null
 }
 
-const nanoPerUsd = 1e9
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 
 /**
@@ -85,7 +85,7 @@ export class AccountHolds implements HeldAccounts {
     const [use] = index < 0 ? [] : this.#uses.splice(index, 1)
     if (use === undefined) return
     const { cutTokens } = this.#call.trace
-    this.#settle(use, cutTokens === null ? 0 : cutTokens.input + cutTokens.output)
+    this.#settle(use, tokensOf(cutTokens))
     this.#release(use)
   }
 
@@ -139,7 +139,7 @@ export class AccountHolds implements HeldAccounts {
   /** `tokens` null: unknown, so the estimate stands. */
   #settle({ hold, attempt }: AccountUse, tokens: number | null): void {
     if (tokens !== null) this.#call.gateway.limits.correctTokens(hold, tokens)
-    hold.actual = { usd: BigInt(Math.round((attempt?.cost?.usd ?? 0) * nanoPerUsd)), tokens: tokens ?? 0 }
+    hold.actual = { usd: nanoOf(attempt?.cost?.usd ?? 0), tokens: tokens ?? 0 }
     this.#booked.push(...bookedOf(hold.budgets, hold.actual))
   }
 
@@ -159,7 +159,7 @@ export class AccountHolds implements HeldAccounts {
       return unboundedAnswer(longestFitting(this.#call, budgets, candidate))
     }
     if (expected !== null && 'code' in expected) return expected
-    const taken = gateway.limits.admit(limits, null, { requests: 1, tokens: this.#tokens() })
+    const taken = gateway.limits.admit(limits, null, amountsOf(this.#call))
     if (!('taken' in taken)) return refusedByLimit(taken).fault
     if (expected === null) return { candidate, hold: taken, attempt: null }
     const moment = { timeZone: gateway.model.configuration.timeZone, now: arrival.receivedAt }
@@ -182,11 +182,5 @@ export class AccountHolds implements HeldAccounts {
     if (usesTokens && provider.kind.transport === null && each.some((one) => !('code' in one) && one.price === null))
       return noPrice(candidate.upstreamModel, true)
     return expectTarget(this.#call, candidate, { forAccount: true })
-  }
-
-  #tokens(): number {
-    const { match, inputTokens, outputCap, inspection } = this.#call
-    if (!match.endpoint.usesTokens) return 0
-    return inputTokens + (outputCap ?? inspection.outputLimit ?? 0)
   }
 }

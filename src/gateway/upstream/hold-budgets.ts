@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
-import { usdOfNano } from '../../core/money.ts'
+import { nanoOfUsd, usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import { doubtedFrom } from '../../lanes/usage.ts'
 import {
@@ -29,8 +29,6 @@ import { capLength, capToRoom } from './cap-to-room.ts'
 import { expectTarget, type Priced, unbounded } from './expect-target.ts'
 import { longestFitting, spentFor } from './longest-answer.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
-
-const nanoPerUsd = 1e9
 
 /**
  * Runs after the plan, before anything is journaled or sent: holds the most that the first target can cost. Null: the request may be sent.
@@ -258,7 +256,7 @@ function spentOn({ trace }: Call): number {
   return trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
 }
 
-export const nanoOf = (usd: number): bigint => BigInt(Math.round(usd * nanoPerUsd))
+export const nanoOf = (usd: number): bigint => BigInt(nanoOfUsd(usd))
 
 /** For the admitted entry: what the store charges if the request never settles. */
 export function heldBudgets({ limits }: Arrival): readonly BookedAmount[] | null {

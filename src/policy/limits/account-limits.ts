@@ -1,6 +1,4 @@
-import { type AccountLimits, type Limit, nameCounter } from '../../core/policy-limits.ts'
-
-const nanoPerUsd = 1e9
+import { type AccountLimits, countedAmount, type Limit, nameCounter } from '../../core/policy-limits.ts'
 
 interface LimitedAccount {
   id: string
@@ -27,7 +25,7 @@ function limitOf(id: string, name: string, kind: Limit['kind'], period: Limit['p
     scope: `provider:${name}`,
     kind,
     period,
-    limit: Math.round(kind === 'usd' ? value * nanoPerUsd : value),
+    limit: countedAmount(kind, value),
     warns: false,
     perUser: false,
   }

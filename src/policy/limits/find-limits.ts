@@ -1,4 +1,5 @@
-import { type Limit, type LimitRules, nameCounter } from '../../core/policy-limits.ts'
+import { nanoOfUsd } from '../../core/money.ts'
+import { countedAmount, type Limit, type LimitRules, nameCounter } from '../../core/policy-limits.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 
 /** Where a policy applies to a key; from narrow to wide. */
@@ -11,18 +12,16 @@ export interface PlacedPolicy {
   rules: LimitRules
 }
 
-const nanoPerUsd = 1e9
-
 /** The rules that limit amounts, with what each counts, in the order in which they are taken. */
 const rows = [
-  { rule: 'concurrency', kind: 'concurrency', period: null, unit: 1 },
-  { rule: 'rpm', kind: 'requests', period: null, unit: 1 },
-  { rule: 'tpm', kind: 'tokens', period: null, unit: 1 },
-  { rule: 'budgetUsdDay', kind: 'usd', period: 'day', unit: nanoPerUsd },
-  { rule: 'budgetUsdMonth', kind: 'usd', period: 'month', unit: nanoPerUsd },
-  { rule: 'budgetTokensDay', kind: 'tokens', period: 'day', unit: 1 },
-  { rule: 'budgetTokensMonth', kind: 'tokens', period: 'month', unit: 1 },
-] as const satisfies readonly (Pick<Limit, 'kind' | 'period'> & { rule: keyof LimitRules; unit: number })[]
+  { rule: 'concurrency', kind: 'concurrency', period: null },
+  { rule: 'rpm', kind: 'requests', period: null },
+  { rule: 'tpm', kind: 'tokens', period: null },
+  { rule: 'budgetUsdDay', kind: 'usd', period: 'day' },
+  { rule: 'budgetUsdMonth', kind: 'usd', period: 'month' },
+  { rule: 'budgetTokensDay', kind: 'tokens', period: 'day' },
+  { rule: 'budgetTokensMonth', kind: 'tokens', period: 'month' },
+] as const satisfies readonly (Pick<Limit, 'kind' | 'period'> & { rule: keyof LimitRules })[]
 
 const places: readonly LimitPlace[] = ['key', 'environment', 'project', 'workspace']
 
@@ -43,7 +42,7 @@ export function findLimits(policies: readonly PlacedPolicy[], key: SnapshotKey):
 
 function limitsOf({ id, name, place, rules }: PlacedPolicy, key: SnapshotKey): Limit[] {
   const at = rules.per === 'key' ? 'key' : place
-  return rows.flatMap(({ rule, kind, period, unit }) => {
+  return rows.flatMap(({ rule, kind, period }) => {
     const value = rules[rule]
     if (value === null || value === undefined) return []
     const { id: place, scope } = describePlace(at, key)
@@ -53,7 +52,7 @@ function limitsOf({ id, name, place, rules }: PlacedPolicy, key: SnapshotKey): L
       scope,
       kind,
       period,
-      limit: Math.round(value * unit),
+      limit: countedAmount(kind, value),
       warns: period !== null && rules.onBudget === 'warn',
       perUser: rules.per === 'user',
       ...(period !== null && rules.capOutput === true ? { caps: true } : {}),
@@ -65,7 +64,7 @@ function limitsOf({ id, name, place, rules }: PlacedPolicy, key: SnapshotKey): L
 function grantsOf({ grants = [] }: LimitRules): Pick<Limit, 'grants'> {
   if (grants.length === 0) return {}
   return {
-    grants: grants.map(({ usd, until }) => ({ amount: Math.round(usd * nanoPerUsd), until: Date.parse(until) })),
+    grants: grants.map(({ usd, until }) => ({ amount: nanoOfUsd(usd), until: Date.parse(until) })),
   }
 }
 

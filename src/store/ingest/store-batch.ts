@@ -1,5 +1,6 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BatchHeldEntry, BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
+import { nanoOfUsd } from '../../core/money.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
@@ -192,13 +193,11 @@ export function settleBatch(
 export function sumOf(records: readonly RequestRecord[]): BatchActual {
   const sum = { usd: 0, tokens: 0 }
   for (const { cost, tokens } of records) {
-    sum.usd += Math.round((cost?.usd ?? 0) * nanoPerUsd)
+    sum.usd += nanoOfUsd(cost?.usd ?? 0)
     sum.tokens += tokens === null ? 0 : tokens.input + tokens.output
   }
   return sum
 }
-
-const nanoPerUsd = 1e9
 
 /** From the end of the request that made it: should that one never settle, its hold is the batch's all the same. */
 function storeBatchHeld(hot: HotStatements, entry: BatchHeldEntry, stored: Stored): void {

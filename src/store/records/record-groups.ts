@@ -1,10 +1,10 @@
 import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
+import { nanoOfUsd } from '../../core/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { nameTags } from './record-json.ts'
 import type { ScannedRow, SumRow } from './record-source.ts'
-import { nanoOfUsd } from './record-sum-keys.ts'
 
 /** A record, or the sums of several that have all that groups are made of in common. */
 export type CountedRow = ScannedRow | SumRow

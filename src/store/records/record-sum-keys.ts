@@ -1,4 +1,3 @@
-import { roundUsd } from '../../core/money.ts'
 import { tokenColumns } from './record-columns.ts'
 import type { RecordSumRow } from './sum-rows.ts'
 
@@ -34,9 +33,4 @@ export function spansOf(time: string): Record<SumSpan, string> {
   const day = dayOf(time)
   const week = new Date(Math.floor(Date.parse(day) / weekMs) * weekMs).toISOString().slice(0, dayLength)
   return { hour: hourOf(time), day, week }
-}
-
-/** Whole, so that sums of any order are the same. */
-export function nanoOfUsd(usd: number): number {
-  return Math.round(roundUsd(usd) * 1e9)
 }

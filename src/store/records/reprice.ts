@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
+import { nanoOfUsd } from '../../core/money.ts'
 import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database, RecordRow } from '../schema.ts'
 import { countedTags, repricedText } from './record-json.ts'
-import { nanoOfUsd, spansOf } from './record-sum-keys.ts'
+import { spansOf } from './record-sum-keys.ts'
 import type { RecordCost } from './record-tables.ts'
 
 type PricedRow = Pick<RecordRow, 'id' | 'record_json' | 'time' | 'label' | 'state' | 'status' | 'error_code' | 'usd'>

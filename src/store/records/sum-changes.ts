@@ -1,17 +1,9 @@
+import { nanoOfUsd } from '../../core/money.ts'
 import type { RecordRow } from '../schema.ts'
 import { durationStep } from './duration-counts.ts'
 import { firstBytePlace } from './latency-blob.ts'
 import { countedColumns, tokenColumns } from './record-columns.ts'
-import {
-  dayOf,
-  hourOf,
-  nanoOfUsd,
-  type SumAmounts,
-  type SumKey,
-  type SumSpan,
-  spansOf,
-  sumAmounts,
-} from './record-sum-keys.ts'
+import { dayOf, hourOf, type SumAmounts, type SumKey, type SumSpan, spansOf, sumAmounts } from './record-sum-keys.ts'
 
 /** Of a record as it is stored, what it adds to the sums. */
 export const summedColumns = ['id', ...countedColumns] as const satisfies (keyof RecordRow)[]

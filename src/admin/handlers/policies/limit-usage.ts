@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { isOpen, parseOpening } from '../../../core/opening.ts'
-import { type Limit, limitAt } from '../../../core/policy-limits.ts'
+import { type Limit, limitAt, shownAmount } from '../../../core/policy-limits.ts'
 import { isoTime } from '../../../core/text/flat-text.ts'
 import { minuteOfWeek } from '../../../policy/calendar.ts'
 import { listBudgets, type PlacedLimit, placeLimits } from '../../../policy/limits/place-limits.ts'
@@ -11,8 +11,6 @@ import type { AdminContext, Runtime } from '../context.ts'
 import { findPolicy, findProject } from '../find.ts'
 import { isSeen } from '../scope.ts'
 import { loadAttachments } from './attachments.ts'
-
-const nanoPerUsd = 1e9
 
 interface LimitUsages {
   periods: z.infer<typeof periodShape>[]
@@ -31,7 +29,7 @@ export function showLimits(
     const { used, held, resetsAt, includesHeld } = runtime.limitUsage(limit, null, user)
     const { policy, scope, kind, period } = limit
     const isApart = limit.perUser && user === null
-    const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
+    const amount = (value: number) => shownAmount(kind, value)
     const common = {
       policy: policy ?? '',
       scope,

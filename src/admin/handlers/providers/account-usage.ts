@@ -1,25 +1,23 @@
-import type { AccountLimits } from '../../../core/policy-limits.ts'
+import { type AccountLimits, shownAmount } from '../../../core/policy-limits.ts'
 import { isoTime } from '../../../core/text/flat-text.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import type { Provider } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
-
-const nanoPerUsd = 1e9
 
 /** What is used of the limits of a provider's account, as the data plane counts it at this moment. */
 export function showAccountUsage({ scope, runtime }: Pick<AdminContext, 'scope' | 'runtime'>, provider: Provider) {
   if (scope.seen !== null) return []
   return (accountLimits(provider) ?? []).map((limit) => {
     const { used, held, resetsAt, includesHeld } = runtime.limitUsage(limit)
-    const unit = limit.kind === 'usd' ? nanoPerUsd : 1
+    const amount = (counted: number) => shownAmount(limit.kind, counted)
     return {
       scope: limit.scope,
       kind: limit.kind as 'requests' | 'tokens' | 'usd',
       period: limit.period === 'month' ? ('month' as const) : null,
-      used: used / unit,
+      used: amount(used),
       ...(includesHeld === true ? { used_includes_held: includesHeld } : {}),
-      held: limit.period === null ? null : held / unit,
-      limit: limit.limit / unit,
+      held: limit.period === null ? null : amount(held),
+      limit: amount(limit.limit),
       resets_at: resetsAt === null ? null : isoTime(Math.round(resetsAt)),
     }
   })
