@@ -1,4 +1,5 @@
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { errorStack } from '../core/caught.ts'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { Conditions, conditionWord } from './conditions.ts'
@@ -272,7 +273,7 @@ armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 if (parentPort !== null) {
   const port = parentPort
   process.on('uncaughtException', (error) => {
-    const message: ClusterMessage = { kind: 'crashing', reason: error.stack ?? error.message }
+    const message: ClusterMessage = { kind: 'crashing', reason: errorStack(error) }
     port.postMessage(message)
     process.exit(1)
   })

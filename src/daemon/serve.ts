@@ -5,6 +5,7 @@ import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
 import { type ConsoleListener, startConsole } from '../console/listener.ts'
+import { errorStack } from '../core/caught.ts'
 import type { Secret } from '../core/secret.ts'
 import { claimPort } from '../gateway/thread/server-address.ts'
 import type { ReadRequest } from '../manifest/thread-message.ts'
@@ -204,7 +205,7 @@ async function takeConsole(
     // Checked by name: its module is loaded with the first sign-in of that kind.
     if (error instanceof Error && error.name === 'IdentityProviderFault')
       log.warn('the identity provider gave no valid answer', { reason: error.message })
-    else log.error('the console had an internal error', { reason: describe(error) })
+    else log.error('the console had an internal error', { reason: errorStack(error) })
   }
   const consoleListener = await startConsole({
     ...consoleSettings(settings, certificates),
@@ -234,7 +235,7 @@ function openListeners(
     runtime,
     readManifest: (request: ReadRequest) => manifests.read(request),
     onFault: (error: unknown, operation: string) =>
-      log.error('an operation failed with an internal error', { operation, reason: describe(error) }),
+      log.error('an operation failed with an internal error', { operation, reason: errorStack(error) }),
     sendAlerts: () => alerts.sendDue(),
     onWrite: () => consoleListener.recheck(),
   }
@@ -283,18 +284,12 @@ async function drawUpDocument(version: string): Promise<object> {
   return openApiDocument(version)
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
 /**
  * Resolves at the first fault of the main thread that nobody caught; what follows from it is not heard. Until somebody
  * waits for it, such a fault ends the process on the spot, as Node does by itself.
  */
 function hearOwnFault(): Promise<string> {
   return new Promise((resolve) => {
-    process.on('uncaughtException', (error: unknown) =>
-      resolve(error instanceof Error ? (error.stack ?? error.message) : String(error)),
-    )
+    process.on('uncaughtException', (error: unknown) => resolve(errorStack(error)))
   })
 }

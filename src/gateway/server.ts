@@ -255,9 +255,8 @@ export function threadFault(): Fault {
 
 /** A bug in the gateway ends this request and no other. */
 async function fail(arrival: Arrival, error: unknown): Promise<void> {
-  const { gateway, response, reply, abort, id } = arrival
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  gateway.report({ type: 'fault', requestId: id, reason })
+  const { response, reply, abort } = arrival
+  arrival.reportFault(error)
   abort.abort(fault('internal'))
   if (response.headersSent && !reply.opened) response.destroy()
   await reject(arrival, fault('internal')).catch(() => response.destroy())

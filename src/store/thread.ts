@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { errorStack } from '../core/caught.ts'
 import { armThread } from '../core/fault-point.ts'
 import { type LongTurn, nowDoing, TurnWatch } from '../core/turn-watch.ts'
 import { type CallLife, runStoppable } from './cancellation.ts'
@@ -19,7 +20,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
     if (!crashing) port.postMessage(message)
   }
   process.on('uncaughtException', (error) => {
-    post({ kind: 'crashing', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    post({ kind: 'crashing', reason: errorStack(error) })
     crashing = true
     process.exit(1)
   })

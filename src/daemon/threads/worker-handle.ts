@@ -1,4 +1,5 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
+import { errorStack } from '../../core/caught.ts'
 import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 import type { FromThread, ThreadStart, ToThread } from '../../gateway/thread/messages.ts'
 import { needsPatterns } from '../../gateway/thread/pattern-engine.ts'
@@ -39,7 +40,7 @@ export class WorkerHandle {
     this.#worker = worker
     this.#worker.on('message', (message: FromThread) => onMessage(this, message))
     this.#worker.on('error', (error) => {
-      this.#error = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      this.#error = errorStack(error)
     })
     this.#worker.once('exit', (code) => {
       this.alive = false

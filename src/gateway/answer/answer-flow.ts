@@ -10,7 +10,7 @@ import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
 import { noteAnswered } from '../upstream/leg.ts'
-import { chargeBeside, estimateCut, estimateTokens, usedByAnswer } from './charge.ts'
+import { chargeBeside, usedByPieces } from './charge.ts'
 import { clientClosed, settle } from './settle.ts'
 import { type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
@@ -134,11 +134,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
   }
 
   protected tokens(complete: boolean): TokenUsage | null {
-    const { reader } = this.answer.leg
-    const reported = reader.usage()
-    if (complete) return reader.estimable ? usedByAnswer(this.call, reported, this.written) : reported
-    if (!complete && this.written.events === 0) return estimateCut(this.call, reported)
-    return estimateTokens(this.call, reported, this.written)
+    return usedByPieces(this.answer.leg, this.written, complete)
   }
 
   /** False: the client has disconnected, or another end came first. */

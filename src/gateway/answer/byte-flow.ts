@@ -9,9 +9,6 @@ import { LastBytes } from './last-bytes.ts'
 import { endOfFault } from './settle.ts'
 import { writtenBytes } from './written-tokens.ts'
 
-/** In every format, usage is at or near the end of a whole answer. */
-const tailBytes = 16 * 1024
-
 /** Passes raw bytes one chunk late, so that the last chunk can wait for the journal. */
 export class ByteFlow extends AnswerFlow {
   readonly #results: BatchResults | null
@@ -44,7 +41,7 @@ export class ByteFlow extends AnswerFlow {
     this.call.gateway.chunks.passed(chunk.length)
     this.#encoded?.add(chunk)
     if (this.#encoded !== null || !this.#isText) return
-    this.#tail ??= new LastBytes(tailBytes)
+    this.#tail ??= new LastBytes()
     this.#tail.add(chunk)
   }
 

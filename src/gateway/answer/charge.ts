@@ -285,11 +285,18 @@ export function usedByWhole({ call, reader }: Leg, body: Buffer): TokenUsage | n
   return reader.estimable ? usedByAnswer(call, reported, writtenBytes(textBytes(body))) : null
 }
 
+/** The usage of an answer that came in pieces; `complete`: to its end. */
+export function usedByPieces({ call, reader }: Leg, written: WrittenAnswer, complete: boolean): TokenUsage | null {
+  const reported = reader.usage()
+  if (complete) return reader.estimable ? usedByAnswer(call, reported, written) : reported
+  return written.events === 0 ? estimateCut(call, reported) : estimateTokens(call, reported, written)
+}
+
 /**
  * The same for an answer that came as events, or whose text was counted. An answer that has text but reports no output is estimated, not
  * free.
  */
-export function usedByAnswer(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
+function usedByAnswer(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
   if (reported === null || (reported.output === 0 && call.inspection.outputLimit !== 0))
     return estimateTokens(call, reported, written)
   return withPrompt(call, reported)

@@ -7,8 +7,6 @@ import type { Leg } from '../upstream/leg.ts'
 import { LastBytes } from './last-bytes.ts'
 import { WrittenTokens } from './written-tokens.ts'
 
-/** In every format, usage is at or near the end of a whole answer. */
-const tailBytes = 16 * 1024
 /** The most that is decompressed of one answer. */
 const mostBytes = 64 * 1024 * 1024
 /** The most compressed bytes that may wait: the client never waits for decompression. */
@@ -34,7 +32,7 @@ export class EncodedAnswer {
   constructor(reader: AnswerReader, framer: StreamFramer | null, stream: Transform) {
     this.#reader = reader
     this.#framer = framer
-    this.#tail = framer === null ? new LastBytes(tailBytes) : null
+    this.#tail = framer === null ? new LastBytes() : null
     this.#stream = stream
     stream.on('data', (chunk: Buffer) => this.#read(chunk))
     stream.on('error', () => this.stop('it is not what its content-encoding says'))

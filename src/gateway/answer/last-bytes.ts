@@ -1,18 +1,15 @@
-/** Keeps the last bytes of a sequence of chunks, and copies each byte at most twice, however the chunks are cut. */
+/** In every format, usage is at or near the end of a whole answer. */
+const size = 16 * 1024
+
+/** Keeps the last bytes of an answer that comes in chunks, and copies each byte at most twice, however the chunks are cut. */
 export class LastBytes {
-  readonly #size: number
-  readonly #buffer: Buffer
+  readonly #buffer = Buffer.allocUnsafe(2 * size)
   #filled = 0
 
-  constructor(size: number) {
-    this.#size = size
-    this.#buffer = Buffer.allocUnsafe(2 * size)
-  }
-
   add(chunk: Buffer): void {
-    const last = chunk.subarray(-this.#size)
+    const last = chunk.subarray(-size)
     if (this.#filled + last.length > this.#buffer.length) {
-      const kept = this.#size - last.length
+      const kept = size - last.length
       this.#buffer.copyWithin(0, this.#filled - kept, this.#filled)
       this.#filled = kept
     }
@@ -20,6 +17,6 @@ export class LastBytes {
   }
 
   bytes(): Buffer {
-    return this.#buffer.subarray(Math.max(0, this.#filled - this.#size), this.#filled)
+    return this.#buffer.subarray(Math.max(0, this.#filled - size), this.#filled)
   }
 }

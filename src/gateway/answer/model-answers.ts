@@ -5,7 +5,6 @@ import { mayUseModel } from '../../policy/admit.ts'
 import { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } from '../../routing/plan.ts'
 import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
-import { listedPrice } from '../upstream/listed-price.ts'
 import { answerOwn } from './answer-own.ts'
 import { reject } from './respond.ts'
 
@@ -28,7 +27,7 @@ function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
   const maySee = (model: string) => mayUseModel(policy, model)
   const priceOf = ({ id }: SnapshotProvider, model: string) => {
     const provider = gateway.model.configuration.providers.get(id)
-    return provider === undefined ? null : listedPrice(gateway, provider, model)
+    return provider === undefined ? null : gateway.model.priceOf(provider, model)
   }
   return { lane: lane.name, projectId, environmentId, onlyDemo, kinds: gateway.kinds, maySee, priceOf }
 }

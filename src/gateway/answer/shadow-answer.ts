@@ -6,19 +6,16 @@ import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { type Answer, hideAccount } from '../upstream/evaluate.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
 import { noteAnswered } from '../upstream/leg.ts'
-import { chargeBeside, estimateCut, estimateTokens, usedByAnswer, usedByWhole } from './charge.ts'
+import { chargeBeside, usedByPieces, usedByWhole } from './charge.ts'
 import { LastBytes } from './last-bytes.ts'
 import { endOfFault, settle } from './settle.ts'
 import { WrittenTokens } from './written-tokens.ts'
-
-/** In every format, usage is at or near the end of a whole answer. */
-const tailBytes = 16 * 1024
 
 /** The answer to a shadow request. No client gets it: it is read to its end for its record. */
 export class ShadowAnswer implements AnswerConsumer {
   readonly #answer: Answer
   readonly #done = Promise.withResolvers<void>()
-  readonly #tail = new LastBytes(tailBytes)
+  readonly #tail = new LastBytes()
   readonly #written: WrittenTokens
   #error: StreamedError | null = null
   #ending = false
@@ -119,11 +116,7 @@ export class ShadowAnswer implements AnswerConsumer {
   }
 
   #tokens(complete: boolean): RequestEnd['tokens'] {
-    const { call, reader } = this.#answer.leg
-    const reported = reader.usage()
-    if (complete) return reader.estimable ? usedByAnswer(call, reported, this.#written) : reported
-    if (!complete && this.#written.events === 0) return estimateCut(call, reported)
-    return estimateTokens(call, reported, this.#written)
+    return usedByPieces(this.#answer.leg, this.#written, complete)
   }
 
   async #settle(end: RequestEnd): Promise<void> {

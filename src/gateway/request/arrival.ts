@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { recordedAddress } from '../../addresses/recorded-address.ts'
+import { errorStack } from '../../core/caught.ts'
 import type { Fault } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { flatText } from '../../core/text/flat-text.ts'
@@ -92,6 +93,11 @@ export class Arrival implements ListMember {
   header(name: string): string | null {
     const value = this.request.headers[name]
     return typeof value === 'string' ? value : null
+  }
+
+  /** Reports an exception that ends this request: a bug in the gateway. */
+  reportFault(error: unknown): void {
+    this.gateway.report({ type: 'fault', requestId: this.id, reason: errorStack(error) })
   }
 
   /** Headers that every answer to this request carries. */

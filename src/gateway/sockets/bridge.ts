@@ -244,9 +244,7 @@ export class Bridge {
   }
 
   readonly #onFault = (error: unknown): void => {
-    const { gateway, id } = this.#options.call
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    gateway.report({ type: 'fault', requestId: id, reason })
+    this.#options.call.arrival.reportFault(error)
     void this.finish(ended(fault('internal')))
   }
 }

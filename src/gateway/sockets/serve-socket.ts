@@ -13,7 +13,7 @@ import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
 import { identify } from '../request/identify.ts'
 import { admit, admitSource, checkModelNames } from '../request/receive.ts'
-import { headersDown, withoutRateLimits } from '../upstream/headers.ts'
+import { headersDown, headersExcept, withoutRateLimits } from '../upstream/headers.ts'
 import { Bridge } from './bridge.ts'
 import { FramesDown } from './frames-down.ts'
 import { FramesUp } from './frames-up.ts'
@@ -106,12 +106,10 @@ async function pass(
 function accept(call: Call, upgrade: SocketUpgrade, provider: OpenedProvider | null): Peer | null {
   const { arrival } = call
   arrival.response.detachSocket(arrival.request.socket)
-  const below = provider === null ? [] : withoutHandshake(headersDown(provider.headers, null))
+  const below = provider === null ? [] : headersExcept(headersDown(provider.headers, null), isOfHandshake)
   const passed = arrival.limits === null ? below : withoutRateLimits(below)
   return acceptHandshake(upgrade, [...passed, ...arrival.ownHeaders()], maxFrame(call))
 }
 
-/** Without the headers of the handshake itself, which each side negotiates separately. */
-function withoutHandshake(headers: readonly string[]): string[] {
-  return headers.filter((_text, index) => !headers[index - (index % 2)]?.startsWith('sec-websocket-'))
-}
+/** Each side negotiates these for itself. */
+const isOfHandshake = (name: string) => name.startsWith('sec-websocket-')

@@ -1,6 +1,6 @@
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import { AddressSet } from '../../addresses/address-set.ts'
-import { errorText } from '../../core/caught.ts'
+import { errorStack, errorText } from '../../core/caught.ts'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
 import { Liveness, nowDoing, TurnWatch } from '../../core/turn-watch.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
@@ -202,7 +202,7 @@ async function end(limitMs: number): Promise<void> {
 async function crash(error: unknown): Promise<void> {
   if (faulted) process.exit(1)
   faulted = true
-  send({ type: 'crashing', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  send({ type: 'crashing', reason: errorStack(error) })
   await shutDownAfterCrash(traffic, server, isLastListener() ? left.promise : null, pause)
   gateway.refusals.flush()
   gateway.journal.close()

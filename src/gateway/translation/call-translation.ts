@@ -20,7 +20,6 @@ import type { Call } from '../request/call.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import { isKept } from '../responses/keep-response.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
-import { listedPrice } from '../upstream/listed-price.ts'
 import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
 import type { FetchedMedia } from './fetch-media.ts'
@@ -304,5 +303,5 @@ export function tooLarge(bytes: number, limit: number): Fault {
 function maxOutputOf({ gateway }: Call, { provider, candidate }: AskedTarget): number | null {
   const { upstreamModel: model } = candidate
   const listed = provider.row.models.find(({ name }) => name === model)?.outputTokens ?? null
-  return listed ?? listedPrice(gateway, provider, model)?.max_output ?? null
+  return listed ?? gateway.model.priceOf(provider, model)?.max_output ?? null
 }

@@ -6,6 +6,7 @@ import type { EgressOptions, Transport } from '../../providers/contract.ts'
 import type { MediaPart } from '../../translate/conversation.ts'
 import { sniffType } from '../../translate/media-type.ts'
 import { type MemoryBudget, outOfMemory } from '../request/memory-budget.ts'
+import { findHeader } from '../upstream/headers.ts'
 
 /** For all URLs of one request together. */
 const mostBytes = 20_000_000
@@ -110,10 +111,10 @@ class MediaFetch {
       {
         onConnected() {},
         onHead: (status, raw) => {
-          const location = headerOf(raw, 'location')
+          const location = findHeader(raw, 'location')
           if (status >= 300 && status < 400 && location !== null) resolve({ location })
           else if (status !== 200) resolve(`the server answered ${status}`)
-          else if (headerOf(raw, 'content-encoding') !== null) resolve('the server sent it compressed')
+          else if (findHeader(raw, 'content-encoding') !== null) resolve('the server sent it compressed')
         },
         onData: (chunk) => {
           this.#left -= chunk.length
@@ -129,9 +130,4 @@ class MediaFetch {
     sending.abort()
     return result
   }
-}
-
-function headerOf(raw: readonly string[], name: string): string | null {
-  const at = raw.findIndex((each, index) => index % 2 === 0 && each === name)
-  return at < 0 ? null : (raw[at + 1] ?? null)
 }

@@ -152,9 +152,14 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
   return result
 }
 
+/** A flat list of headers without those that `isLeftOut` names. */
+export function headersExcept(headers: readonly string[], isLeftOut: (name: string) => boolean): string[] {
+  return headers.filter((_text, index) => !isLeftOut(headers[index - (index % 2)] ?? ''))
+}
+
 /** Without the two headers of a trace context. */
 export function withoutTrace(headers: readonly string[]): string[] {
-  return headers.filter((_text, index) => !/^trace(?:parent|state)$/.test(headers[index - (index % 2)] ?? ''))
+  return headersExcept(headers, (name) => name === 'traceparent' || name === 'tracestate')
 }
 
 const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 'x-rate-limit-']
@@ -163,9 +168,9 @@ const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 
  * Without the provider's rate limits, for a key with limits of its own: the provider's limits are those of an account that many keys share.
  */
 export function withoutRateLimits(headers: readonly string[]): readonly string[] {
-  const isOfLimits = (name: string | undefined) => startsWithAny(name ?? '', rateLimitPrefixes)
+  const isOfLimits = (name: string) => startsWithAny(name, rateLimitPrefixes)
   if (!headers.some((name, index) => index % 2 === 0 && isOfLimits(name))) return headers
-  return headers.filter((_text, index) => !isOfLimits(headers[index - (index % 2)]))
+  return headersExcept(headers, isOfLimits)
 }
 
 /** Headers that the `Connection` header declares hop-by-hop; null: none, the common case. */

@@ -36,7 +36,7 @@ export function sendShadow(original: Call, route: SnapshotRoute): void {
   arrival.trace.route = route.model
   gateway.shadows.add(arrival.abort)
   void copy(original, arrival, target)
-    .catch((error: unknown) => reportFault(arrival, error))
+    .catch((error: unknown) => arrival.reportFault(error))
     .finally(() => leave(arrival))
 }
 
@@ -175,14 +175,9 @@ async function run(call: Call, target: LegTarget): Promise<void> {
     if (answer !== null) await new ShadowAnswer(answer).read()
     else await settle(arrival, endOfFault(sent.kind === 'failed' ? sent.failure.fault : stopped(call)))
   } catch (error) {
-    reportFault(arrival, error)
+    arrival.reportFault(error)
     await settle(arrival, endOfFault(fault('internal', 'A fault of the gateway ended this copy.')))
   }
-}
-
-function reportFault({ gateway, id }: Arrival, error: unknown): void {
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  gateway.report({ type: 'fault', requestId: id, reason })
 }
 
 function stopped({ abort }: Call): Fault {
