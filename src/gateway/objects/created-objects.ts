@@ -4,10 +4,10 @@ import type { BatchInput, CreatedObject, ObjectOwner } from '../../core/stored-o
 import type { Endpoint } from '../../lanes/contract.ts'
 import type { StartedWork } from '../../lanes/earlier-work.ts'
 import type { Call } from '../request/call.ts'
-import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
+import type { Answer } from '../upstream/evaluate.ts'
 import { isLaterStep } from '../upstream/expect-target.ts'
 import { findHeader } from '../upstream/headers.ts'
-import type { Leg } from '../upstream/leg.ts'
+import { credentialIdOf, type Leg } from '../upstream/leg.ts'
 import { type BatchResults, listedResults } from './batch-results.ts'
 import { ObjectNotes } from './object-notes.ts'
 

@@ -3,8 +3,7 @@ import { Secret } from '../../core/secret.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { RequestCaller } from '../request/call.ts'
-import { credentialIdOf } from '../upstream/evaluate.ts'
-import type { Leg } from '../upstream/leg.ts'
+import { credentialIdOf, type Leg } from '../upstream/leg.ts'
 
 /**
  * Credentials that a provider issues for browsers and other clients that must not hold a key. The provider's own never reaches them:

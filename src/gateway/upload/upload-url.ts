@@ -4,8 +4,9 @@ import { laneUrls } from '../objects/lane-urls.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
 import { findCredential, hashCredential, unknownKeyFault } from '../request/credentials.ts'
-import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
+import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader } from '../upstream/headers.ts'
+import { credentialIdOf } from '../upstream/leg.ts'
 
 /**
  * A resumable upload continues at a URL that the provider returns, and one SDK sends nothing but the bytes there. So clients get a URL of

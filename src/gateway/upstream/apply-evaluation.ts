@@ -1,8 +1,8 @@
 import type { AttemptRecord } from '../../core/record.ts'
 import type { Sent } from '../../routing/attempt.ts'
 import { type CallEntry, type CallOutcome, longestLimitMs } from '../../routing/health.ts'
-import { type Answer, type AttemptEvaluation, type CredentialOutcome, credentialIdOf } from './evaluate.ts'
-import type { Leg } from './leg.ts'
+import type { Answer, AttemptEvaluation, CredentialOutcome } from './evaluate.ts'
+import { credentialIdOf, type Leg } from './leg.ts'
 
 /** How long an account without quota is skipped before traffic tries it again. A check may end that sooner. */
 const quotaCooldownMs = 60_000

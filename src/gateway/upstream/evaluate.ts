@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { AttemptRecord } from '../../core/record.ts'
-import { hideInHeaders, hideSecret } from '../../core/secret.ts'
+import { hideInHeaders } from '../../core/secret.ts'
 import { quote } from '../../core/text/quote.ts'
 import type { StreamedError } from '../../lanes/contract.ts'
 import { isFiltered } from '../../lanes/filtered-answer.ts'
@@ -12,7 +12,7 @@ import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Gated, Head } from './answer-consumer.ts'
-import type { Leg, Passing } from './leg.ts'
+import { hideAccount, type Leg, type Passing } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** What goes to the client: content that has begun, a whole answer, or a provider's own error that passes. */
@@ -280,8 +280,7 @@ function fallBack(leg: Leg, answer: Answer, condition: string, reason: string): 
 /** The credential was the client's own and temporary: the stored one is not at fault. */
 function endOfClientSecret(leg: Leg): AttemptEvaluation {
   const what = fault('invalid_key', 'The provider no longer accepts this credential for clients. Ask for a new one.')
-  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
-  return { sent: failed(leg, failure, what.code), health: callersOutcome }
+  return { sent: failedTarget(leg, what, what.message), health: callersOutcome }
 }
 
 function evaluateRetry(leg: Leg, answer: Answer, status: number, retryAfterMs: number | null): AttemptEvaluation {
@@ -297,8 +296,8 @@ function evaluateRetry(leg: Leg, answer: Answer, status: number, retryAfterMs: n
 function exhaust(leg: Leg, where: string): AttemptEvaluation {
   const reason = `the provider's account is out of quota (${where})`
   const what = fault('provider_quota_exhausted')
-  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
-  return { sent: failed(leg, failure, what.code), health: callersOutcome, credential: { kind: 'exhausted', reason } }
+  const credential: CredentialOutcome = { kind: 'exhausted', reason }
+  return { sent: failedTarget(leg, what, reason), health: callersOutcome, credential }
 }
 
 function evaluateRejectedCredential(leg: Leg, { head, body }: GatedError): AttemptEvaluation {
@@ -308,13 +307,9 @@ function evaluateRejectedCredential(leg: Leg, { head, body }: GatedError): Attem
     'provider_credential_rejected',
     `The provider refused this call's credential (${head.status})${words === '' ? '' : `: ${words}`}. Ask the operator: the credential may lack a permission, or must be replaced.`,
   )
-  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
   const alone = leg.call.transport !== leg.call.gateway.transport
-  return {
-    sent: failed(leg, failure, what.code),
-    health: callersOutcome,
-    credential: { kind: 'suspect', reason, alone },
-  }
+  const credential: CredentialOutcome = { kind: 'suspect', reason, alone }
+  return { sent: failedTarget(leg, what, reason), health: callersOutcome, credential }
 }
 
 const quotedLength = 300
@@ -333,6 +328,21 @@ function failed({ route }: Leg, failure: Omit<Failure<Answer>, 'fallback'>, cond
   return { kind: 'failed', failure: { ...failure, fallback } }
 }
 
+/** The account or the credential cannot serve this call, whatever is sent: no retry would help. */
+function failedTarget(leg: Leg, what: Fault, reason: string): Sent<Answer> {
+  return failed(leg, { fault: what, answer: null, next: 'target', retryAfterMs: null, reason }, what.code)
+}
+
+/** A target that was not called: the next one is tried, whatever the route falls back on. */
+function notCalled(
+  what: Fault,
+  reason: string,
+  more: Partial<Pick<Failure<Answer>, 'uncalled' | 'retryAfterMs'>> = {},
+): Sent<Answer> {
+  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason, fallback: true } as const
+  return { kind: 'failed', failure: { ...failure, ...more } }
+}
+
 /** A target that could not be tried at all. */
 export function notReady(
   candidate: Candidate,
@@ -344,47 +354,22 @@ export function notReady(
     `Provider ${candidate.provider.name} cannot serve now: ${reason}. Try again later.`,
     { origin },
   )
-  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
-  return { kind: 'failed', failure: { ...failure, fallback: true } }
+  return notCalled(what, reason)
 }
 
 /** The time for the whole call was over before this target could be tried: it must not be blamed for that. */
 export function outOfTime(): Sent<Answer> {
-  const reason = 'the time for the whole call is over'
-  const what = fault('provider_timeout')
-  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
-  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'time' } }
+  return notCalled(fault('provider_timeout'), 'the time for the whole call is over', { uncalled: 'time' })
 }
 
 /** A target into whose format this request cannot be translated. */
 export function untranslatable(what: Fault): Sent<Answer> {
-  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
-  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'format' } }
+  return notCalled(what, what.message, { uncalled: 'format' })
 }
 
 /** The account has no room at the moment: nothing was sent, and the next target is tried. */
 export function accountFull(reason: Fault): Sent<Answer> {
-  const retryAfterMs = reason.retryAfterMs ?? null
-  const failure = { fault: reason, answer: null, next: 'target', retryAfterMs, reason: reason.message } as const
-  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'account' } }
-}
-
-/** The id of the credential that was used; null if the provider needs none. */
-export function credentialIdOf({
-  provider,
-  credentialIndex,
-}: Pick<Leg, 'provider' | 'credentialIndex'>): string | null {
-  return provider.row.credentials[credentialIndex]?.id ?? null
-}
-
-/** A provider's error without account ids and the credential that was sent. */
-export function hideAccount({ provider, credential }: Pick<Leg, 'provider' | 'credential'>, bytes: Buffer): Buffer {
-  const scrubbed = provider.kind.scrub(bytes)
-  if (credential === null) return scrubbed
-  // Latin-1 keeps every byte through the round trip.
-  const text = scrubbed.toString('latin1')
-  const masked = hideSecret(text, credential)
-  return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
+  return notCalled(reason, reason.message, { uncalled: 'account', retryAfterMs: reason.retryAfterMs ?? null })
 }
 
 function answerHead(head: Head): AnswerHead {

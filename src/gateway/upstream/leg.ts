@@ -2,7 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
 import type { TimeLimits } from '../../core/lane.ts'
 import type { ReasoningState } from '../../core/record.ts'
-import type { Secret } from '../../core/secret.ts'
+import { hideSecret, type Secret } from '../../core/secret.ts'
 import { flatText } from '../../core/text/flat-text.ts'
 import { spanIdOf, writeTraceparent } from '../../core/trace-context.ts'
 import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
@@ -359,6 +359,24 @@ export function noteAnswered(leg: Leg): void {
   if (price !== null && (price.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
   trace.priced = { ...priced, model }
   if (priced.model === '') trace.upstreamModel = model
+}
+
+/** The id of the credential that was used; null if the provider needs none. */
+export function credentialIdOf({
+  provider,
+  credentialIndex,
+}: Pick<Leg, 'provider' | 'credentialIndex'>): string | null {
+  return provider.row.credentials[credentialIndex]?.id ?? null
+}
+
+/** A provider's error without account ids and the credential that was sent. */
+export function hideAccount({ provider, credential }: Pick<Leg, 'provider' | 'credential'>, bytes: Buffer): Buffer {
+  const scrubbed = provider.kind.scrub(bytes)
+  if (credential === null) return scrubbed
+  // Latin-1 keeps every byte through the round trip.
+  const text = scrubbed.toString('latin1')
+  const masked = hideSecret(text, credential)
+  return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 
 /** Records what the head of the answer says. */

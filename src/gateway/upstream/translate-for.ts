@@ -4,8 +4,7 @@ import { loadOnce } from '../../core/load-once.ts'
 import { nextTurn } from '../../core/slices.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
-import { credentialIdOf } from './evaluate.ts'
-import type { LegTarget, LegTranslation } from './leg.ts'
+import { credentialIdOf, type LegTarget, type LegTranslation } from './leg.ts'
 
 const translation = loadOnce(() => import('../translation/call-translation.ts'))
 const embedding = loadOnce(() => import('../translation/embedding-leg.ts'))
