@@ -31,14 +31,14 @@ export interface Gateway {
   thread: number
   model: ReadModel
   journal: Journal
-  captures: CaptureBudget
-  budget: MemoryBudget
-  memory: BodyMemory
+  captureBudget: CaptureBudget
+  memoryBudget: MemoryBudget
+  bodyMemory: BodyMemory
   objects: ObjectIndex
-  answers: CacheIndex
+  answerCache: CacheIndex
   deadlines: Deadlines
   descriptors: Descriptors
-  chunks: GcPacer
+  gcPacer: GcPacer
   transport: Transport
   health: Health
   /** Which target each conversation was sent to, for all threads. */

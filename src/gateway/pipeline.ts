@@ -1,4 +1,5 @@
 import type { Fault } from '../core/errors.ts'
+import type { FormatName } from '../core/format.ts'
 import { slicedBytes } from '../core/json/known-spans.ts'
 import { loadOnce } from '../core/load-once.ts'
 import { nextTurn } from '../core/slices.ts'
@@ -40,7 +41,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in call) return reject(arrival, call)
 
-  const { served, object } = call.match.endpoint
+  const { served, object, counts } = call.match.endpoint
   if (served !== 'provider') return answerModels(call)
   // Each step that reads all of a large body gets a turn of the event loop of its own.
   const large = arrival.body.bytes.length >= slicedBytes
@@ -59,7 +60,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const planned = mayUseAffinity(call, found) ? (await affinity()).applyAffinity(call, found) : found
   const { route } = planned
   if (route !== null && route.cacheMs !== null && (await (await cache()).answerFromCache(call, route))) return
-  if (call.match.endpoint.counts !== undefined && (await answerWithEstimate(call, planned))) return
+  if (counts !== undefined && (await answerWithEstimate(call, counts, planned))) return
   const unaffordable = arrival.limits === null ? null : await holdFor(call, planned)
   if (unaffordable !== null) return reject(arrival, unaffordable)
   if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
@@ -85,9 +86,10 @@ function holdFor(call: Call, planned: Plan): Fault | null | Promise<Fault | null
   return import('./objects/hold-batch.ts').then(({ holdBatch }) => holdBatch(call, planned))
 }
 
-async function answerWithEstimate(call: Call, planned: Plan): Promise<boolean> {
-  if (planned.candidates[0]?.translated == null) return false
-  return await (await estimates()).answerWithEstimate(call, planned)
+/** Only a call for a provider of another format may need one: nothing is loaded for any other. */
+async function answerWithEstimate(call: Call, format: FormatName, { candidates: [target] }: Plan): Promise<boolean> {
+  if (target === undefined || target.translated === null) return false
+  return await (await estimates()).answerWithEstimate(call, format, target)
 }
 
 async function answerPages(call: Call): Promise<void> {

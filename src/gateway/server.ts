@@ -232,7 +232,7 @@ async function runToEnd(
     await fail(arrival, error)
   } finally {
     arrival.reply.keepAlive?.stop()
-    arrival.body.release(gateway.budget)
+    arrival.body.release(gateway.memoryBudget)
     traffic.requests.remove(arrival)
   }
 }

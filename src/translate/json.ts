@@ -184,7 +184,7 @@ function toBuffer(piece: WrittenPiece): Buffer {
 }
 
 /** The same in pieces: files are not copied, and texts not encoded yet. */
-export function writePieces(value: JsonObject, pieces: readonly DocumentPiece[] = []): readonly WrittenPiece[] {
+export function writePieces(value: JsonObject, pieces: readonly DocumentPiece[]): readonly WrittenPiece[] {
   return fill(JSON.stringify(value), pieces)
 }
 

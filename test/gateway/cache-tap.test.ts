@@ -16,7 +16,7 @@ async function keptOf(before: number | null, after: number | null): Promise<numb
     outputCap: before,
     inspection: { streamed: false },
     trace: { translation: null },
-    gateway: { captures: new CaptureBudget(), answers: { keep: (entry: CachePut) => void kept.push(entry) } },
+    gateway: { captureBudget: new CaptureBudget(), answerCache: { keep: (entry: CachePut) => void kept.push(entry) } },
   } as unknown as Call
   const place = { key: 'a', routeId: 'rte_1', ttlMs: 1000, bodyKey: { id: 'k', key: mintBodyKey() } }
   const tap = new CacheTap(call, place, null)

@@ -29,7 +29,7 @@ function setUp({
   const bodyKey = key ? { id: 'k', key: mintBodyKey() } : null
   const captures = new CaptureBudget()
   const gateway = {
-    captures,
+    captureBudget: captures,
     journal: { degraded, append },
     model: { configuration: { bodyKey, providers: new Map() } },
   } as unknown as Gateway

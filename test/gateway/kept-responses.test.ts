@@ -17,7 +17,7 @@ function openStore(heldLimit: number) {
   const counters = attachCounters(createCounterMemory(layout), layout, 0)
   const gateway = {
     settings: { bodyLimit: 100_000_000 },
-    budget: new MemoryBudget(counters, () => heldLimit),
+    memoryBudget: new MemoryBudget(counters, () => heldLimit),
     objects: { reasoning: async () => ({ certain: true, found: stored }) },
     model: {
       configuration: {

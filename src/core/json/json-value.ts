@@ -44,6 +44,14 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** The objects of a list; what else it holds is left out. */
+export function asObjects(value: unknown): JsonObject[] {
+  return asArray(value).flatMap((each): JsonObject[] => {
+    const object = asObject(each)
+    return object === null ? [] : [object]
+  })
+}
+
 /** Null for an empty string too. */
 export function asText(value: unknown): string | null {
   return asString(value) || null

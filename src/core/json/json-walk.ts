@@ -75,9 +75,9 @@ export function hadTooManyValues(): boolean {
 }
 
 /** The index after the value that starts at `at`, or `~offset` of what is wrong, too many values too. */
-export function skipValue(bytes: Buffer, at: number, end: number = bytes.length): number {
+export function skipValue(bytes: Buffer, at: number): number {
   countValues()
-  return skipNext(bytes, at, end, null, false)
+  return skipNext(bytes, at, bytes.length, null, false)
 }
 
 /** As `skipValue`, for one of several values of a scan. */

@@ -38,7 +38,7 @@ export class ByteFlow extends AnswerFlow {
     if (this.#held !== null) this.write(this.#held)
     this.#held = chunk
     this.#results?.add(chunk)
-    this.call.gateway.chunks.passed(chunk.length)
+    this.call.gateway.gcPacer.passed(chunk.length)
     this.#encoded?.add(chunk)
     if (this.#encoded !== null || !this.#isText) return
     this.#tail ??= new LastBytes()

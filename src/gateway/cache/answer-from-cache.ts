@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json/is-object.ts'
+import { type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { ownAnswerHeaders, settleAborted } from '../answer/respond.ts'
@@ -15,9 +16,9 @@ import { type KeptAnswer, openAnswer } from './kept-answer.ts'
 export async function answerFromCache(call: Call, route: SnapshotRoute): Promise<boolean> {
   const { arrival, gateway } = call
   const { bodyKey } = gateway.model.configuration
-  if (bodyKey === null || route.cacheMs === null || !isCacheable(call, route)) return false
+  if (bodyKey === null || route.cacheMs === null || !isCacheable(call)) return false
   const key = cacheKey(call, route)
-  const found = await gateway.answers.find(key)
+  const found = await gateway.answerCache.find(key)
   const kept = found === null || found.keyId !== bodyKey.id ? null : await openAnswer(bodyKey, key, found.sealed)
   if (call.abort.aborted) {
     await settleAborted(arrival)
@@ -65,14 +66,14 @@ const largestBody = 1024 * 1024
  * Whether an answer to the call may be stored and reused. Not if the provider stores it or it names stored objects, if the provider does
  * more than ask a model, or if a policy forbids it.
  */
-function isCacheable(call: Call, route: SnapshotRoute): boolean {
+function isCacheable(call: Call): boolean {
   const { body, inspection, policy } = call
-  if (route.cacheMs === null || !asksModel(call)) return false
+  if (!asksModel(call)) return false
   if (body.bytes.length === 0 || body.bytes.length > largestBody) return false
   if (call.createsObjects || inspection.stores || call.pin !== null || call.clientSecret !== null) return false
-  if (policy.capture?.mode === 'none' || call.gateway.model.configuration.bodyKey === null) return false
+  if (policy.capture?.mode === 'none') return false
   if (isNoStore(call.header('cache-control'))) return false
-  return !usesHostedTools(call.lane.name, body.bytes) && isPlain(parse(body.bytes), inspection.streamed)
+  return !usesHostedTools(call.lane.name, body.bytes) && isPlain(parseObject(body.bytes), inspection.streamed)
 }
 
 /** Whether the call asks one model, in JSON, for an answer in JSON or events. */
@@ -86,27 +87,16 @@ function isNoStore(header: string | null): boolean {
   return header?.split(',').some((directive) => directive.trim().toLowerCase() === 'no-store') ?? false
 }
 
-type RequestMembers = Readonly<Record<string, unknown>>
-
-function parse(bytes: Buffer): RequestMembers | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    return isObject(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
 /** Members that make the provider continue in the background, or read what it has stored. */
 const storedMembers = ['background', 'cachedContent', 'cached_content']
 
-function isPlain(body: RequestMembers | null, streamed: boolean): boolean {
+function isPlain(body: JsonObject | null, streamed: boolean): boolean {
   if (body === null || storedMembers.some((name) => isSet(body[name]))) return false
   // The choices of a stream arrive interleaved, in an order that no other answer has.
   return !(streamed && choicesOf(body) > 1)
 }
 
-function choicesOf(body: RequestMembers): number {
+function choicesOf(body: JsonObject): number {
   const config = [body.generationConfig, body.generation_config].find(isObject)
   const counts = [body.n, body.best_of, config?.candidateCount, config?.candidate_count]
   return Math.max(1, ...counts.filter((count) => typeof count === 'number'))

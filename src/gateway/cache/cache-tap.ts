@@ -32,7 +32,7 @@ export class CacheTap implements BodyTap {
     this.#place = place
     this.#inner = inner
     this.#outputCap = call.outputCap
-    this.#bytes = new KeptBytes(call.gateway.captures)
+    this.#bytes = new KeptBytes(call.gateway.captureBudget)
   }
 
   answerHead(headers: readonly string[]): void {
@@ -78,7 +78,7 @@ export class CacheTap implements BodyTap {
     }
     const sealed = await sealAnswer(bodyKey, key, { head, body }).catch(() => null)
     if (sealed === null) return
-    gateway.answers.keep({ kind: 'cache-put', key, routeId, expiresAt: now + ttlMs, keyId: bodyKey.id, sealed })
+    gateway.answerCache.keep({ kind: 'cache-put', key, routeId, expiresAt: now + ttlMs, keyId: bodyKey.id, sealed })
   }
 }
 

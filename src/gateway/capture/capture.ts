@@ -60,7 +60,7 @@ class Capture implements BodyTap {
     this.#caller = caller
     this.#key = key
     this.#keeps = keeps
-    this.#answer = new KeptBytes(arrival.gateway.captures)
+    this.#answer = new KeptBytes(arrival.gateway.captureBudget)
   }
 
   answerHead(headers: readonly string[]): void {

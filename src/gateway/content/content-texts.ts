@@ -72,12 +72,9 @@ const numberArgument = 'numberValue'
 export const logprobNames = words('logprobs logprobsResult top_logprobs')
 export const tokenNames = words('input prompt')
 
-/**
- * All texts of a prompt or an answer: every string except those known not to be text, and numbers that may be content. `shortest`: the
- * shortest number to report in arguments of tools.
- */
-export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide, shortest = shortestNumber): FoundTexts {
-  const finder = new TextFinder(bytes, root, side, shortest)
+/** All texts of a prompt or an answer: every string except those known not to be text, and numbers that may be content. */
+export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): FoundTexts {
+  const finder = new TextFinder(bytes, root, side, shortestNumber)
   while (finder.lookOn());
   return finder.found
 }
@@ -105,6 +102,7 @@ export class TextFinder {
   /** The open objects and arrays. Each call looks at one more value; false: there are no more. */
   readonly #open: (() => boolean)[] = []
 
+  /** `shortest`: the shortest number to report in arguments of tools. */
   constructor(bytes: Buffer, root: JsonNode, side: ContentSide, shortest: number) {
     this.#bytes = bytes
     this.#side = side

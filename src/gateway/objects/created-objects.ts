@@ -1,5 +1,6 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
+import { parseJson } from '../../core/json/json-value.ts'
 import type { BatchInput, CreatedObject, ObjectOwner } from '../../core/stored-object.ts'
 import type { Endpoint } from '../../lanes/contract.ts'
 import type { StartedWork } from '../../lanes/earlier-work.ts'
@@ -29,7 +30,7 @@ function recordMade(leg: Leg, body: Buffer, input: BatchInput | null): void {
   const { call } = leg
   const { match } = call
   const { endpoint } = match
-  const parsed = parse(body)
+  const parsed = parseJson(body)
   const created = withInput(endpoint.createdObjects(match, call.inspection, parsed), input)
   recordCreated(leg, [...created, ...leg.reader.seen().objects])
   recordStarted(leg, endpoint.startedWork?.(parsed) ?? batchIn(endpoint, created))
@@ -151,14 +152,6 @@ function ownerAt(madeBy: MadeBy): ObjectOwner {
   const { id: keyId, projectId, environmentId } = madeBy.call.key
   const { provider } = madeBy
   return { projectId, environmentId, keyId, providerId: provider.row.id, credentialId: credentialIdOf(madeBy) }
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return null
-  }
 }
 
 const located = /\/realtime\/calls\/([\w-]{1,128})$/

@@ -25,7 +25,7 @@ interface BodyOwner {
   body: MemoryHolder & { lease: BodyLease | null }
   /** The record of a request whose body breaks off says how much of it arrived. */
   trace: { requestBytes: number }
-  gateway: { deadlines: Deadlines; budget: MemoryBudget; memory: BodyMemory }
+  gateway: { deadlines: Deadlines; memoryBudget: MemoryBudget; bodyMemory: BodyMemory }
 }
 
 /** A body beyond the limit, with the bytes that were announced, or received when reading stopped. */
@@ -44,10 +44,10 @@ export function readBody(owner: BodyOwner, limits: BodyLimits): Promise<BodyOutc
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
-  if (declared > freeBytes && !gateway.budget.hasRoomFor(declared)) return Promise.resolve(outOfMemory())
+  if (declared > freeBytes && !gateway.memoryBudget.hasRoomFor(declared)) return Promise.resolve(outOfMemory())
   const encoding = contentEncoding(request)
   if (encoding !== null) return readInflated(owner, encoding, limits)
-  if (declared >= smallestBody) body.lease = gateway.memory.lease(declared)
+  if (declared >= smallestBody) body.lease = gateway.bodyMemory.lease(declared)
   return collect(owner, limits)
 }
 
@@ -63,13 +63,13 @@ async function readInflated(owner: BodyOwner, encoding: string, limits: BodyLimi
   if (refused !== null) return refused
   const body = await collect(owner, limits)
   if (!Buffer.isBuffer(body)) return body
-  const covers = (bytes: number) => owner.gateway.budget.reserve(owner.body, body.length + bytes)
+  const covers = (bytes: number) => owner.gateway.memoryBudget.reserve(owner.body, body.length + bytes)
   return (await inflate(body, encoding, limits.bytes, covers)) ?? { tooLarge: limits.bytes + 1 }
 }
 
 function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: BodyLimits): Promise<BodyOutcome> {
   if (abort.aborted) return Promise.resolve(null)
-  const { deadlines, budget } = gateway
+  const { deadlines, memoryBudget } = gateway
   return new Promise((resolve) => {
     const begun = performance.now()
     const endsAt = begun + limits.totalMs
@@ -96,7 +96,7 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
       }
       const size = pieces?.size ?? chunk.length
       if (size > limits.bytes) finish({ tooLarge: size })
-      else if (size > freeBytes && !budget.reserve(body, size)) finish(outOfMemory())
+      else if (size > freeBytes && !memoryBudget.reserve(body, size)) finish(outOfMemory())
     }
     const end = () => finish(pieces === null ? (first ?? Buffer.alloc(0)) : joinAndFree(pieces))
     const stop = () => finish(null)

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
+import { asArray, asObject, asObjects, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { ObjectScope } from '../../core/stored-object.ts'
 import { parseLossless } from '../../translate/json.ts'
 import type { Gateway } from '../gateway.ts'
 import type { MemoryHolder } from '../request/memory-budget.ts'
-import { objectsIn } from './objects-in.ts'
 
 /** A response that the gateway keeps because its provider does not, with the model's input. */
 export interface KeptResponse {
@@ -110,7 +109,7 @@ export class KeptResponses {
         if (kept !== null) found.set(id, { ...kept, id, expiresAt })
       }
       if (reading.length > this.#gateway.settings.bodyLimit) return 'long'
-      if (!this.#gateway.budget.reserve(body, body.bytes.length + reading.length)) return 'full'
+      if (!this.#gateway.memoryBudget.reserve(body, body.bytes.length + reading.length)) return 'full'
     }
     return found
   }
@@ -155,6 +154,6 @@ function readKept(payload: string): KeptResponse | null {
   return {
     response,
     before: asArray(kept.before).filter((id) => typeof id === 'string'),
-    input: objectsIn(kept.input),
+    input: asObjects(kept.input),
   }
 }

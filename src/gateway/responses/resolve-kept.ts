@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { asText, type JsonObject } from '../../core/json/json-value.ts'
+import { asObjects, asText, type JsonObject } from '../../core/json/json-value.ts'
 import { promptTokens } from '../../core/prompt-tokens.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'
@@ -10,7 +10,6 @@ import { outOfMemory } from '../request/memory-budget.ts'
 import { answerKept } from './answer-kept.ts'
 import { itemsOf, readItems } from './items.ts'
 import { type FoundResponse, type KeptReading, KeptResponses } from './kept-responses.ts'
-import { objectsIn } from './objects-in.ts'
 
 /** More turns than any model can read. */
 const mostBefore = 2000
@@ -106,7 +105,7 @@ function writeWhole(call: Call, { before, found, owners }: Whole): Fault | null 
   const bytes = writeDocument({ ...value, input: [...earlier, ...own] }, document.pieces)
   const { gateway, body, match, inspection } = call
   if (bytes.length > gateway.settings.bodyLimit) return tooLong
-  if (!gateway.budget.reserve(body, body.bytes.length + bytes.length)) return outOfMemory()
+  if (!gateway.memoryBudget.reserve(body, body.bytes.length + bytes.length)) return outOfMemory()
   const inspected = match.endpoint.inspect(match, inspection.query, bytes)
   if ('code' in inspected) return inspected
   body.bytes = bytes
@@ -136,7 +135,7 @@ function keptItem(
   const isReference = item.type === 'item_reference' || (item.type === undefined && item.role === undefined)
   const owner = id === null || !isReference ? undefined : owners.get(id)
   const response = owner === undefined ? undefined : found.get(owner)?.response
-  return objectsIn(response?.output).find((each) => each.id === id) ?? null
+  return asObjects(response?.output).find((each) => each.id === id) ?? null
 }
 
 const onlyResponses = fault(

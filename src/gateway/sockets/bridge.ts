@@ -135,7 +135,7 @@ export class Bridge {
     abort.onAbort(null)
     abort.onDrain(null)
     this.#watch.stop()
-    for (const holder of this.#holders) gateway.budget.release(holder)
+    for (const holder of this.#holders) gateway.memoryBudget.release(holder)
     this.#up.cut()
     this.#down?.cut()
     close(this.#provider?.peer ?? null, closing.provider)
@@ -168,17 +168,17 @@ export class Bridge {
     back: () => Direction | null,
     left: (closing: Closing) => Closure,
   ): PeerSink {
-    const { budget } = this.#options.call.gateway
+    const { memoryBudget } = this.#options.call.gateway
     const holder: MemoryHolder = { reserved: 0 }
     this.#holders.push(holder)
     return {
       onFrame: (frame) => {
-        budget.release(holder)
+        memoryBudget.release(holder)
         live.sign()
         direction.pass(frame)
       },
       onPending: (bytes) => {
-        if (this.#over || budget.reserve(holder, bytes)) return
+        if (this.#over || memoryBudget.reserve(holder, bytes)) return
         live.peer.pause()
         this.end(outOfMemory())
       },

@@ -46,16 +46,16 @@ const gateway: Gateway = {
   thread: start.journal.thread,
   model: new ReadModel(),
   journal,
-  captures: new CaptureBudget(),
-  budget: new MemoryBudget(counters, () => gateway.settings.heldLimit),
-  memory: new BodyMemory(),
+  captureBudget: new CaptureBudget(),
+  memoryBudget: new MemoryBudget(counters, () => gateway.settings.heldLimit),
+  bodyMemory: new BodyMemory(),
   objects: new ObjectIndex(),
-  answers: new CacheIndex(),
+  answerCache: new CacheIndex(),
   degraded: [],
   refusals: new RefusalSampler((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
   descriptors,
-  chunks: new GcPacer(),
+  gcPacer: new GcPacer(),
   transport,
   health: attachHealth(start.healthMemory, start.column, (slot, model) =>
     send({ type: 'traffic', event: { type: 'target-watched', slot, model } }),
@@ -115,7 +115,7 @@ port.on('message', (message: ToThread) => {
       return
     case 'objects':
       gateway.objects.attach(message.port)
-      return gateway.answers.attach(message.port)
+      return gateway.answerCache.attach(message.port)
     case 'close-streams':
       return closeStreams(traffic, message.keyId)
     case 'listen':

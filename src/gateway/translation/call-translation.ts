@@ -19,8 +19,8 @@ import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import { isKept } from '../responses/keep-response.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
-import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
 import type { FetchedMedia } from './fetch-media.ts'
 import { attachReasoning, bareCalls } from './recall.ts'
@@ -138,7 +138,7 @@ export class CallTranslation {
   /** The request for a provider. A fault: the provider cannot serve it. */
   writeFor({ to }: Translation, target: AskedTarget): LegTranslation | Fault | Promise<LegTranslation | Fault> {
     const counts = this.#call.match.endpoint.counts !== undefined
-    if (counts && !canCount(target.candidate, target.provider)) return noCount
+    if (counts && !canCount(to, target.provider)) return noCount
     const recalled = this.#recall(to, target)
     if (recalled instanceof Promise || target.route?.fetchMedia === true)
       return this.#writeFetched(recalled, to, target)
@@ -170,14 +170,14 @@ export class CallTranslation {
     if (wanted.size > 0) {
       const { gateway, trace, body } = this.#call
       const { fetchMedia } = await import('./fetch-media.ts')
-      const found = await fetchMedia(gateway.transport, wanted, gateway.budget)
+      const found = await fetchMedia(gateway.transport, wanted, gateway.memoryBudget)
       if (!(found instanceof Map)) {
         this.#unfetched = found
         return found
       }
       for (const [url, media] of found) this.#fetched.set(url, media)
       const bytes = [...this.#fetched.values()].reduce((sum, { data }) => sum + data.length, 0)
-      if (!gateway.budget.reserve(body, body.bytes.length + bytes)) return outOfMemory()
+      if (!gateway.memoryBudget.reserve(body, body.bytes.length + bytes)) return outOfMemory()
       trace.note('media', `Fetched ${describeCount(found.size)} by address for ${provider.row.name}.`)
     }
     return this.#fetched.size === 0 ? conversation : placeMedia(conversation, this.#fetched)
@@ -250,7 +250,7 @@ export class CallTranslation {
       (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length),
       0,
     )
-    const lease = gateway.memory.lease(size)
+    const lease = gateway.bodyMemory.lease(size)
     if (lease === null) return { body: joinPieces(pieces), lease }
     body.written = [...body.written, lease]
     for (const piece of pieces) {
@@ -266,6 +266,13 @@ export class CallTranslation {
 function countBody(to: FormatName, body: JsonObject, { candidate, provider }: AskedTarget): JsonObject {
   const isWrapped = to === 'generate' && provider.kind.kind !== 'vertex'
   return writeCountRequest(to, body, isWrapped ? { model: candidate.upstreamModel } : null)
+}
+
+/** Of the servers with OpenAI's API, only OpenAI's own counts tokens. */
+export function canCount(to: FormatName, { kind }: LiveProvider): boolean {
+  if (to === 'chat') return false
+  if (to === 'responses') return kind.kind === 'openai' || kind.kind === 'azure-openai'
+  return kind.serves?.includes('count_tokens') ?? true
 }
 
 const noCount = fault('not_translatable', 'This provider has no call that counts tokens.')

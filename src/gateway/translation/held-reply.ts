@@ -37,7 +37,7 @@ export class HeldReply {
     if (this.#bytes <= freeBytes) return null
     if (this.#bytes > mostBytes) return tooLong
     const { gateway, body } = this.#leg.call
-    return gateway.budget.reserve(body, body.bytes.length + this.#bytes) ? null : outOfMemory()
+    return gateway.memoryBudget.reserve(body, body.bytes.length + this.#bytes) ? null : outOfMemory()
   }
 }
 

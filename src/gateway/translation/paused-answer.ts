@@ -65,8 +65,8 @@ export class PausedAnswer {
     const edits = this.#pausing.editRequest(asked, written, earlier.tokens?.output ?? 0)
     if (edits === null) return this.#end(leg, 'its output limit leaves nothing to write')
     const body = applyEdits(asked, edits)
-    const { budget } = call.gateway
-    if (!budget.reserve(call.body, Math.max(call.body.reserved, call.body.bytes.length) + body.length))
+    const { memoryBudget } = call.gateway
+    if (!memoryBudget.reserve(call.body, Math.max(call.body.reserved, call.body.bytes.length) + body.length))
       return this.#end(leg, 'there is no memory for it')
     const output = call.inspection.outputLimit ?? Number.POSITIVE_INFINITY
     const rest = { bytes: promptBytes(body), output: Math.max(0, output - (earlier.tokens?.output ?? 0)) }

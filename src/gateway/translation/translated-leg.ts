@@ -1,12 +1,16 @@
 import type { Fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
 import { promptTokens } from '../../core/prompt-tokens.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import type { Candidate } from '../../routing/candidates.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import type { DocumentPiece } from '../../translate/json.ts'
 import type { PausedBlocks } from '../../translate/pausing.ts'
+import type { ReplyUsage } from '../../translate/reply.ts'
+import { estimateTokens } from '../answer/charge.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { BodyLease } from '../request/body-memory.ts'
@@ -23,7 +27,6 @@ import type { TextTurns } from './text-turns.ts'
 import { answerError, translateCount, translateWhole } from './translated-answer.ts'
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
-import { usageSoFar } from './usage-so-far.ts'
 import { ownerOf, signsReasoning, vaultOf } from './vault.ts'
 
 /** The destination of a translated request. */
@@ -207,3 +210,16 @@ const mostRead = 16 * 1024
  */
 const refusesSigned =
   /signature|_binding_mismatch|thinking. blocks? in the latest|invalid_encrypted_content|encrypted content/i
+
+/** The usage that the provider reported, or else the estimate that the record will have. */
+function usageSoFar(leg: Leg, body: Buffer, written: WrittenAnswer): ReplyUsage | null {
+  const { earlier, reader } = leg
+  const last = usageOfPart(leg, body, written)
+  const tokens = addUsage(earlier?.tokens ?? null, last)
+  return tokens === null ? null : { tokens, detail: addUsageDetail(earlier?.detail ?? null, reader.usageDetail()) }
+}
+
+function usageOfPart({ call, reader }: Leg, body: Buffer, written: WrittenAnswer): TokenUsage | null {
+  const tokens = reader.usage() ?? estimateTokens(call, null, written)
+  return tokens?.source === 'estimated' ? { ...tokens, input: promptTokens(body) } : tokens
+}

@@ -124,11 +124,7 @@ const vaults = new WeakMap<Gateway, ReasoningVault>()
 
 /** Each thread has one. */
 export function vaultOf(gateway: Gateway): ReasoningVault {
-  const known = vaults.get(gateway)
-  if (known !== undefined) return known
-  const vault = new ReasoningVault(gateway)
-  vaults.set(gateway, vault)
-  return vault
+  return vaults.getOrInsertComputed(gateway, () => new ReasoningVault(gateway))
 }
 
 /** Whether a provider may sign reasoning that it wants back. With chat, servers of Google's models and OpenRouter do, for calls. */

@@ -74,13 +74,13 @@ type KnownUpload = Pick<UploadOptions, 'fields' | 'scanner' | 'watch' | 'limit' 
 
 function openUpload(arrival: Arrival, policy: EffectivePolicy, known: KnownUpload): Upload {
   const { gateway, abort, body } = arrival
-  const { settings, deadlines, chunks, budget } = gateway
+  const { settings, deadlines, gcPacer, memoryBudget } = gateway
   return new Upload(
     {
       ...known,
       request: arrival.request,
       deadlines,
-      chunks,
+      gcPacer,
       betweenChunksMs: settings.timeouts.betweenChunks,
       heldLimit: Math.min(known.limit, settings.bodyLimit),
     },
@@ -89,8 +89,8 @@ function openUpload(arrival: Arrival, policy: EffectivePolicy, known: KnownUploa
       reject: (reason) => abort.abort('code' in reason ? reason : tooLargeFault(arrival, policy, reason)),
       disconnected: () => abort.disconnect(),
       complete: () => (arrival.completeAt = performance.now()),
-      reserve: (bytes) => budget.reserve(body, bytes),
-      release: () => budget.release(body),
+      reserve: (bytes) => memoryBudget.reserve(body, bytes),
+      release: () => memoryBudget.release(body),
     },
   )
 }

@@ -22,7 +22,7 @@ export interface UploadOptions {
   /** As announced; null if the body comes in chunks. */
   declared: number | null
   deadlines: Deadlines
-  chunks: GcPacer
+  gcPacer: GcPacer
   /** The longest pause of the client between two chunks. */
   betweenChunksMs: number
   /** The most bytes that the body may have. */
@@ -159,10 +159,10 @@ export class Upload {
   }
 
   #receive = (chunk: Buffer): void => {
-    const { limit, scanner, chunks, watch, keepHead } = this.#options
+    const { limit, scanner, gcPacer, watch, keepHead } = this.#options
     this.received += chunk.length
     this.#ports.received(this.received)
-    chunks.passed(chunk.length)
+    gcPacer.passed(chunk.length)
     if (this.received > limit) return this.#reject({ tooLarge: this.received })
     if (scanner !== null) {
       scanner.push(chunk)

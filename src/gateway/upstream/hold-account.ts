@@ -30,7 +30,7 @@ async function askWindows({ gateway }: Call, candidates: Plan['candidates']): Pr
   const { providers } = gateway.model.configuration
   const wants = candidates.flatMap(({ provider }) => {
     const limits = providers.get(provider.id)?.limits ?? null
-    return limits === null ? [] : (gateway.limits.findWant(limits, null, { requests: 1, tokens: 1 }) ?? [])
+    return limits === null ? [] : (gateway.limits.findWant(limits, { requests: 1, tokens: 1 }) ?? [])
   })
   await Promise.all(wants.map((want) => gateway.limits.askOthers(want, longestWaitMs)))
 }

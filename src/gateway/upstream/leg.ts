@@ -258,7 +258,7 @@ export function sendLeg(leg: Leg): UpstreamCall {
     streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader: leg.reader,
     mustRead: call.createsObjects || call.content?.readsAnswer === true || leg.translation !== null,
-    budget: gateway.budget,
+    budget: gateway.memoryBudget,
     framer: framing === null ? null : openFramer(framing),
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)

@@ -42,7 +42,7 @@ export function sendShadow(original: Call, route: SnapshotRoute): void {
 
 async function copy(original: Call, arrival: Arrival, target: LegTarget): Promise<void> {
   const { gateway, body } = original
-  if (!gateway.budget.reserve(arrival.body, body.bytes.length)) return
+  if (!gateway.memoryBudget.reserve(arrival.body, body.bytes.length)) return
   arrival.body.bytes = Buffer.from(body.bytes)
   const call = copyCall(original, arrival)
   if ((await holdOfAccount(call, target)) && (await holdOwn(call, target))) await run(call, target)
@@ -57,7 +57,7 @@ function takePlace({ counters }: Gateway): boolean {
 
 function leave({ gateway, abort, body }: Arrival): void {
   gateway.shadows.delete(abort)
-  body.release(gateway.budget)
+  body.release(gateway.memoryBudget)
   gateway.counters.settle(shadowsInFlight, 1, 0)
 }
 

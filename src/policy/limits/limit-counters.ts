@@ -142,9 +142,9 @@ export class LimitCounters {
     await nextAnswer(this.#rows.words, want.row, ms, () => this.#wantMore(want))
   }
 
-  /** What this node does not have of these limits yet, for a caller that will take it later without waiting; null: it has all. */
-  findWant(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitWant | null {
-    const found = this.admit(limits, user, asked)
+  /** What this node does not have yet of an account's limits, for a caller that will take it later without waiting; null: it has all. */
+  findWant(limits: readonly Limit[], asked: AskedAmounts): LimitWant | null {
+    const found = this.admit(limits, null, asked)
     if (!('taken' in found)) return found.want
     this.#undo(found, 0)
     return null

@@ -92,7 +92,7 @@ export function settlePeriod(
   period: number,
   held: bigint,
   actual: bigint,
-  holders: 0n | -1n = -1n,
+  holders: 0n | -1n,
 ): void {
   if (!isPeriod(words, half, period)) return
   Atomics.add(words, half + settled, actual)

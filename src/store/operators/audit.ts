@@ -88,7 +88,7 @@ async function lastWritten(db: Database): Promise<number> {
 export async function appendAudit(
   db: Database,
   line: AuditLine,
-  projectId: string | null = null,
+  projectId: string | null,
   time = new Date().toISOString(),
 ): Promise<void> {
   const last = await db

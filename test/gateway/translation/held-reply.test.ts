@@ -10,7 +10,7 @@ function keep(hasRoom = true) {
   const asked: number[] = []
   const body = { bytes: Buffer.alloc(100), reserved: 0 }
   const reserve = (_: object, bytes: number) => asked.push(bytes) > 0 && hasRoom
-  const leg = { call: { body, gateway: { budget: { reserve } } } } as unknown as Leg
+  const leg = { call: { body, gateway: { memoryBudget: { reserve } } } } as unknown as Leg
   return { held: new HeldReply(leg), asked }
 }
 

@@ -192,7 +192,7 @@ describe('a limit a minute', () => {
   it('takes nothing where a request only asks what it would want', () => {
     const { one } = make()
     const all = [makeLimit('concurrency', 1), ...limits]
-    expect(one.findWant(all, null, once)).toBeNull()
+    expect(one.findWant(all, once)).toBeNull()
     expect(all.map((limit) => one.used(limit))).toEqual([0, 0])
   })
 

@@ -128,11 +128,11 @@ it('asks the cluster thread once, and not for what was refused just now', async 
   expect(wants).toEqual([want])
   cell.answer(0, time.now + 250, 0)
   await asked
-  expect(counters.findWant([limit], null, one)).toBeNull()
+  expect(counters.findWant([limit], one)).toBeNull()
   time.now += 251
-  expect(counters.findWant([limit], null, one)).toEqual(want)
+  expect(counters.findWant([limit], one)).toEqual(want)
   cell.answer(0, time.now + 250, 0)
-  expect(counters.findWant([limit], null, one)).toBeNull()
+  expect(counters.findWant([limit], one)).toBeNull()
 })
 
 it('says when there is room for what was refused, and where that is not known, when the next bucket begins', () => {

@@ -51,7 +51,7 @@ export function flow(provider: FormatName, client: FormatName, chunks: readonly 
   const inspection = inspectUpstream(provider, models[provider], { ...emptyInspection('m', ''), streamed: true })
   const reader = match.endpoint.reader(inspection, { renameTo: null, askForUsage: false })
   const body = { bytes: Buffer.alloc(0), reserved: 0 }
-  const gateway = { budget: { reserve: () => true } }
+  const gateway = { memoryBudget: { reserve: () => true } }
   const leg = {
     call: { id: 'req_1', inspection: { framing: 'sse' }, body, gateway },
     candidate: { upstreamModel: models[provider] },
