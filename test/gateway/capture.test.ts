@@ -133,6 +133,7 @@ describe('what keeps bodies', () => {
     arrival.capture?.answerHead(['content-type', 'text/plain'])
     for (let at = 0; at < noise.length; at += 9973) arrival.capture?.answer(noise.subarray(at, at + 9973))
     await arrival.capture?.journal(end)
+    expect(journaled).toHaveLength(2)
     for (const { bytes, truncated, sealed } of journaled) {
       expect([bytes, truncated]).toEqual([3 * bodyBytes, true])
       expect(sealed.length).toBeLessThan(1.5 * bodyBytes)

@@ -129,6 +129,7 @@ describe('a download', () => {
   it('that is no download is not asked for in parts', async () => {
     answer(200, { 'content-type': 'application/json' }, '{}')
     await get('/files/file-1', { range: 'bytes=2-4' })
+    expect(asked.url).toBe('/v1/files/file-1')
     expect(asked.headers).not.toHaveProperty('range')
   })
 

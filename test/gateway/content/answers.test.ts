@@ -270,6 +270,7 @@ describe('a number among the arguments of a tool', () => {
   ])('is looked at, %s', async (_, functionCall) => {
     const { text } = await ask('numbers', `${gemini}:streamGenerateContent`, {}, streamed(functionCall))
     expect(text).not.toMatch(/4242|7311/)
+    expect(text).toMatch(/\[(?:CARD|PINS)_1\]/)
   })
 })
 

@@ -118,6 +118,7 @@ describe('an error in a stream, before any content', () => {
     for (const policy of ['redact', 'block', 'prompts']) {
       const { record } = await ask(policy, openai.path, openai.body, { type: 'text/event-stream', text: text.join('') })
       expect(JSON.stringify(record)).not.toContain(address)
+      expect(record.error?.message).toContain(policy === 'block' ? 'does not allow an email address' : '[EMAIL_1]')
     }
   })
 
