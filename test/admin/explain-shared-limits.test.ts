@@ -44,16 +44,16 @@ it.each([
   const cell = new SharedCell(rows, before.want.row, kind === 'concurrency')
   // The others left eight, when they were heard last.
   cell.answer(8, 0, 0)
-  expect(findMinuteRefusal(context, limit, asked, Date.now())).toBeNull()
+  expect(findMinuteRefusal(context, limit, { ...asked, now: Date.now() })).toBeNull()
   clock.publish(bucket, 0, 10_000, apart)
   const refused = counters.admit([limit], null, one)
   expect(refused).toMatchObject({ apart })
-  const found = findMinuteRefusal(context, limit, asked, Date.now())
+  const found = findMinuteRefusal(context, limit, { ...asked, now: Date.now() })
   expect(found).toMatchObject({ apart })
   if (found !== null) expect(refusedByLimit(found).fault.message).toContain(words)
   // What it was given before passes all the same.
   cell.put(kind === 'concurrency' ? 0 : bucket, 1)
-  expect(findMinuteRefusal(context, limit, asked, Date.now())).toBeNull()
+  expect(findMinuteRefusal(context, limit, { ...asked, now: Date.now() })).toBeNull()
   expect(counters.admit([limit], null, one)).toHaveProperty('taken')
 })
 
@@ -67,7 +67,7 @@ it('explains of a budget that a node which is cut off has no more of it, whateve
   }
   const price = fillPrice({ model: 'm', source: 'set', version: 'v', input: 0.01, output: 0 })
   const expected = { price, input: 10, output: 0, grows: false }
-  const explain = () => findBudgetRefusal(context, [limit], expected, { user: null }, Date.now())
+  const explain = () => findBudgetRefusal(context, [limit], expected, { user: null, now: Date.now() })
   const want = admit()?.want
   if (want == null) throw new Error('nothing is wanted')
   const row = new AllowanceRow(rows.words, want.half, want.period.number)

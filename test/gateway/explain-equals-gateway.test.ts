@@ -120,7 +120,7 @@ function explain({ shared }: DataPlane, configuration: ConfigurationSnapshot, ch
   const question = { ...inspected, model: 'gpt', lanes: [chosen.lane] }
   const scope = { project: { id: 'prj_1' }, environment: { id: 'env_1' } }
   const { planned } = planQuestion(context as AdminContext, scope, question, key)
-  const asked = { ...question, text: bodyOf(chosen), policy: null }
+  const asked = { ...question, text: bodyOf(chosen), policy: null, now: Date.now() }
   return { planned, refused: refusedByAccounts(context as AdminContext, planned, asked) }
 }
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
-import type { FormatName } from '../../src/core/format.ts'
-import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
-import { type RequestOptions, translateRequest } from '../support/translate/stage.ts'
+import { vi } from 'vitest'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
+import { describePrefixes, type TalkPair } from '../support/translate/prefixes.ts'
 
 /** `SPGW_TRANSLATE_RUNS=100000` for as many conversations. */
 const numRuns = Number(process.env.SPGW_TRANSLATE_RUNS ?? 200)
@@ -91,7 +90,7 @@ function generateBody({ system, rounds }: Talk, turns: number): JsonObject {
   return { contents, tools, ...(system !== null && { systemInstruction: { parts: [{ text: system }] } }) }
 }
 
-const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => JsonObject, RequestOptions][] = [
+const pairs: readonly TalkPair<Talk>[] = [
   ['responses', 'chat', responsesBody, { model: 'gpt-4o' }],
   ['responses', 'chat', responsesBody, { model: 'qwen', compatible: true }],
   ['responses', 'messages', responsesBody, { model: 'claude-opus-4-8' }],
@@ -100,62 +99,5 @@ const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => Js
   ['generate', 'responses', generateBody, { model: 'gpt-5.4' }],
   ['generate', 'messages', generateBody, { model: 'claude-opus-4-8' }],
 ]
-const turnsOf: Readonly<Record<FormatName, string>> = {
-  chat: 'messages',
-  responses: 'input',
-  messages: 'messages',
-  generate: 'contents',
-}
 
-describe.each(pairs)('%s to %s', (from, to, write, options) => {
-  const translate = (body: JsonObject) => translateRequest(from, to, JSON.stringify(body), options)
-
-  it(`${options.model}: gives the same bytes twice, and each turn begins like the one before`, () => {
-    fc.assert(
-      fc.property(talks, (talk) => {
-        let before: JsonObject | null = null
-        for (let turns = 0; turns < talk.rounds.length; turns++) {
-          const body = write(talk, turns)
-          const { body: text, refused } = translate(body)
-          expect(refused).toBeNull()
-          expect(translate(body).body).toBe(text)
-          const sent = asObject(JSON.parse(text ?? 'null'))
-          if (before !== null) expectPrefix(before, sent, turnsOf[to])
-          before = sent
-        }
-      }),
-      { numRuns },
-    )
-  })
-})
-
-describe.each(pairs.filter(([from]) => from === 'responses'))('%s to %s', (from, to, write, options) => {
-  it(`${options.model}: a cache mark goes up, or is listed`, () => {
-    fc.assert(
-      fc.property(talks, (talk) => {
-        const body = write(talk, talk.rounds.length - 1)
-        const { body: text, losses } = translateRequest(from, to, JSON.stringify(body), options)
-        const listed = losses.filter((path) => path.endsWith('prompt_cache_breakpoint')).length
-        expect(countMarks(text ?? '') + listed).toBe(countMarks(JSON.stringify(body)))
-      }),
-      { numRuns },
-    )
-  })
-})
-
-function countMarks(text: string): number {
-  return text.match(/"(?:cache_control|prompt_cache_breakpoint)":/g)?.length ?? 0
-}
-
-/** Nothing of an earlier turn changes, apart from marks: Anthropic takes four, and the last four stay. */
-function expectPrefix(before: JsonObject, after: JsonObject | null, member: string): void {
-  const unmarked = (value: unknown) => {
-    const text = JSON.stringify(value)
-    if (!text.includes('cache_control')) return JSON.parse(text)
-    return JSON.parse(text, (name, found) => (name === 'cache_control' ? undefined : found))
-  }
-  const [{ [member]: earlier, ...rest }, { [member]: later, ...others }] = [unmarked(before), unmarked(after)]
-  expect(others).toEqual(rest)
-  const known = asArray(earlier)
-  expect(asArray(later).slice(0, known.length)).toEqual(known)
-}
+describePrefixes(pairs, talks, numRuns)

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
-import type { FormatName } from '../../src/core/format.ts'
-import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
-import { type RequestOptions, translateRequest } from '../support/translate/stage.ts'
+import { vi } from 'vitest'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
+import { describePrefixes, type TalkPair } from '../support/translate/prefixes.ts'
 
 /** `SPGW_TRANSLATE_RUNS=100000` for as many conversations. */
 const numRuns = Number(process.env.SPGW_TRANSLATE_RUNS ?? 300)
@@ -126,7 +125,7 @@ function messagesBody({ system, rounds, temperature }: Talk, turns: number): Jso
   }
 }
 
-const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => JsonObject, RequestOptions][] = [
+const pairs: readonly TalkPair<Talk>[] = [
   ['chat', 'messages', chatBody, { model: 'claude-sonnet-4-5' }],
   ['chat', 'messages', chatBody, { model: 'claude-opus-5' }],
   ['chat', 'responses', chatBody, { model: 'gpt-5.4' }],
@@ -137,55 +136,4 @@ const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => Js
   ['messages', 'generate', messagesBody, { model: 'gemini-2.5-flash' }],
 ]
 
-const markMembers = /"(?:cache_control|prompt_cache_breakpoint)":/g
-const countMarks = (text: string) => text.match(markMembers)?.length ?? 0
-
-describe.each(pairs)('%s to %s', (from, to, write, options) => {
-  const translate = (body: JsonObject) => translateRequest(from, to, JSON.stringify(body), options)
-
-  it(`${options.model}: gives the same bytes twice, and each turn begins like the one before`, () => {
-    fc.assert(
-      fc.property(conversation, (talk) => {
-        let before: JsonObject | null = null
-        for (let turns = 0; turns < talk.rounds.length; turns++) {
-          const body = write(talk, turns)
-          const { body: text, refused } = translate(body)
-          expect(refused).toBeNull()
-          expect(translate(body).body).toBe(text)
-          const sent = asObject(JSON.parse(text ?? 'null'))
-          if (before !== null) expectPrefix(before, sent)
-          before = sent
-        }
-      }),
-      { numRuns },
-    )
-  })
-
-  it(`${options.model}: a cache mark goes up, or is listed`, () => {
-    fc.assert(
-      fc.property(conversation, (talk) => {
-        const body = write(talk, talk.rounds.length - 1)
-        const { body: text, losses } = translate(body)
-        const listed = losses.filter((path) => /cache_control$|prompt_cache_breakpoint$/.test(path)).length
-        expect(countMarks(text ?? '') + listed).toBe(countMarks(JSON.stringify(body)))
-      }),
-      { numRuns },
-    )
-  })
-})
-
-/** Marks move, since Anthropic takes four and the last four stay; nothing else of an earlier turn changes. */
-function expectPrefix(before: JsonObject, after: JsonObject | null): void {
-  const unmarked = (value: unknown) => {
-    const text = JSON.stringify(value)
-    if (!text.includes('cache_control')) return JSON.parse(text)
-    return JSON.parse(text, (name, member) => (name === 'cache_control' ? undefined : member))
-  }
-  for (const name of ['system', 'instructions', 'systemInstruction', 'tools']) {
-    expect(unmarked(after?.[name] ?? null)).toEqual(unmarked(before[name] ?? null))
-  }
-  const talk = (body: JsonObject | null) => asArray(unmarked(body?.messages ?? body?.input ?? body?.contents ?? null))
-  const [earlier, later] = [talk(before), talk(after)]
-  expect(earlier.length).toBeGreaterThan(0)
-  expect(later.slice(0, earlier.length)).toEqual(earlier)
-}
+describePrefixes(pairs, conversation, numRuns)

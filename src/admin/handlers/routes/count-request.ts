@@ -43,6 +43,8 @@ export type CountedCall = Pick<
   policy: Pick<EffectivePolicy, 'output' | 'unpriced'> | null
   /** What a budget lets it write, where that is less; absent: no budget does. */
   room?: number
+  /** In epoch milliseconds: everything that is said of it is true of this moment. */
+  now: number
 }
 
 /** Why a limit a minute, or of requests at once, refuses the request at this moment. Null: it would pass. */
@@ -50,9 +52,8 @@ export function findMinuteRefusal(
   { runtime }: Pick<AdminContext, 'runtime'>,
   limit: Limit,
   asked: CountedCall,
-  now: number,
 ): Omit<LimitRefusal, 'want'> | null {
-  const user = asked.user
+  const { user, now } = asked
   const { used, includesHeld, apart: isApart } = runtime.limitUsage(limit, null, user)
   const amount = limit.kind === 'tokens' ? tokensOf(asked) : 1
   const missing = used + amount - limit.limit
@@ -68,11 +69,10 @@ export function findBudgetRefusal(
   context: Pick<AdminContext, 'runtime'>,
   limits: readonly Limit[],
   expected: Expected,
-  { user }: Pick<CountedCall, 'user'>,
-  now: number,
+  asked: Pick<CountedCall, 'user' | 'now'>,
 ): RefusalFacts | null {
   for (let { output } = expected; ; output = Math.floor(output / 2)) {
-    const found = limits.map((limit) => refuseBudget(context, { limit, user }, { ...expected, output }, now))
+    const found = limits.map((limit) => refuseBudget(context, limit, { ...expected, output }, asked))
     const refusal = found.find((each) => each !== null) ?? null
     if (refusal === null || !expected.grows || output / 2 < smallestIncrement) return refusal
   }
@@ -80,9 +80,9 @@ export function findBudgetRefusal(
 
 function refuseBudget(
   { runtime }: Pick<AdminContext, 'runtime'>,
-  { limit, user }: { limit: Limit; user: string | null },
+  limit: Limit,
   expected: Expected,
-  now: number,
+  { user, now }: Pick<CountedCall, 'user' | 'now'>,
 ): RefusalFacts | null {
   const { resetsAt, apart, ...use } = runtime.limitUsage(limit, null, user)
   const most = limitAt(limit, now)

@@ -26,12 +26,11 @@ export function refusedByAccounts(
   context: AccountContext,
   { candidates }: Pick<Plan, 'candidates'>,
   asked: CountedCall,
-  now = Date.now(),
 ): ReadonlyMap<Candidate, Fault> {
   const refused = new Map<Candidate, Fault>()
   for (const candidate of candidates) {
     const limits = accountLimits(candidate.provider)
-    const reason = limits === null ? null : refusalOf(context, candidate, { limits, asked, now })
+    const reason = limits === null ? null : refusalOf(context, candidate, { limits, asked })
     if (reason !== null) refused.set(candidate, reason)
   }
   return refused
@@ -44,28 +43,23 @@ const endless = Object.freeze(unboundedAnswer())
 interface AccountQuestion {
   limits: readonly Limit[]
   asked: CountedCall
-  now: number
 }
 
-function refusalOf(
-  context: AccountContext,
-  candidate: Candidate,
-  { limits, asked, now }: AccountQuestion,
-): Fault | null {
+function refusalOf(context: AccountContext, candidate: Candidate, { limits, asked }: AccountQuestion): Fault | null {
   const counted = limits.some(({ kind }) => kind === 'usd')
   const expected = counted ? expect(context, candidate, asked) : null
-  if (expected === endless) return refuseEndless(context, candidate, { limits, asked, now })
+  if (expected === endless) return refuseEndless(context, candidate, { limits, asked })
   if (expected !== null && 'code' in expected) return expected
   for (const limit of limits) {
     const refused =
       limit.period === null
-        ? findMinuteRefusal(context, limit, asked, now)
+        ? findMinuteRefusal(context, limit, asked)
         : expected === null
           ? null
-          : findBudgetRefusal(context, [limit], expected, asked, now)
+          : findBudgetRefusal(context, [limit], expected, asked)
     if (refused === null) continue
     if (!('need' in refused)) return refusedByLimit(refused).fault
-    const most = refused.why === 'spent' ? longest(context, candidate, { limits, asked, now }) : null
+    const most = refused.why === 'spent' ? longest(context, candidate, { limits, asked }) : null
     return refusedByBudget(refused, most).fault
   }
   return null
@@ -84,12 +78,11 @@ function longest(context: AccountContext, candidate: Candidate, question: Accoun
   return longestOf(context, candidate, question.asked, { budgets: budgetsOf(context, question), expected })
 }
 
-const budgetsOf = (context: AccountContext, { limits, now }: AccountQuestion) =>
+const budgetsOf = (context: AccountContext, { limits, asked }: AccountQuestion) =>
   budgetsNow(
     context,
     limits.filter(({ period }) => period !== null),
-    null,
-    now,
+    asked,
   )
 
 /** As the data plane expects it of a call that asks a model: of those that may answer, the dearest. */

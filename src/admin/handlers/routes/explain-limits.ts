@@ -41,13 +41,12 @@ export function explainLimits(
   context: Context,
   { limits }: Pick<EffectivePolicy, 'limits'>,
   asked: CountedCall,
-  now = Date.now(),
 ): LimitVerdict {
   if (limits === null) return nothing
   const taken: { limit: Limit; left: number }[] = []
   for (const limit of limits) {
     if (limit.period !== null || (limit.perUser && asked.user === null)) continue
-    const refusal = findMinuteRefusal(context, limit, asked, now)
+    const refusal = findMinuteRefusal(context, limit, asked)
     if (refusal !== null) {
       const { fault, signal } = refusedByLimit(refusal)
       return { fault, signals: [signal] }
@@ -67,7 +66,6 @@ export function explainBudgets(
   policy: Pick<EffectivePolicy, 'limits'> | null,
   first: Candidate | undefined,
   asked: CountedCall,
-  now = Date.now(),
 ): LimitVerdict & { room: number | null } {
   const budgets =
     policy?.limits?.filter(({ period, perUser }) => period !== null && (!perUser || asked.user !== null)) ?? []
@@ -84,20 +82,20 @@ export function explainBudgets(
       note = [cappedToRoom(unknown.limit, asked.outputLimit, room)]
       continue
     }
-    const spent = expected === endless ? spentFor(context, first, asked, refusing, now) : null
+    const spent = expected === endless ? spentFor(context, first, asked, refusing) : null
     if (spent !== null) {
       const { fault, signal } = refusedByBudget(spent, null)
       return { fault, signals: [...note, signal], room: null }
     }
     if ('code' in expected) {
-      const fault = expected === endless ? unboundedAnswer(longest(context, first, asked, refusing, now)) : expected
+      const fault = expected === endless ? unboundedAnswer(longest(context, first, asked, refusing)) : expected
       return { fault, signals: [...note, denied(fault)], room: null }
     }
-    const refusal = findBudgetRefusal(context, refusing, expected, asked, now)
+    const refusal = findBudgetRefusal(context, refusing, expected, asked)
     if (refusal === null) return { fault: null, signals: note, room }
     const most = caps === budgets.length || asked.text === null ? null : roomToCap(refusal, expected, asked.answers)
     if (most === null) {
-      const { fault, signal } = refusedByBudget(refusal, longest(context, first, asked, refusing, now))
+      const { fault, signal } = refusedByBudget(refusal, longest(context, first, asked, refusing))
       return { fault, signals: [...note, signal], room: null }
     }
     room = most
@@ -121,9 +119,8 @@ function longest(
   first: Candidate,
   asked: CountedCall,
   refusing: readonly Limit[],
-  now: number,
 ): LongestAnswer | null {
-  const budgets = budgetsNow(context, refusing, asked.user, now)
+  const budgets = budgetsNow(context, refusing, asked)
   return longestOf(context, first, asked, {
     budgets,
     expected: expectEach(context, first, { ...asked, room: anyLength }, refusing),
@@ -150,19 +147,15 @@ function spentFor(
   first: Candidate,
   asked: CountedCall,
   refusing: readonly Limit[],
-  now: number,
 ): RefusalFacts | null {
   const shortest = expect(context, first, { ...asked, room: asked.answers }, refusing)
-  return 'code' in shortest
-    ? null
-    : findSpent(budgetsNow(context, refusing, asked.user, now), needOf(shortest, shortest.output))
+  return 'code' in shortest ? null : findSpent(budgetsNow(context, refusing, asked), needOf(shortest, shortest.output))
 }
 
 export function budgetsNow(
   { runtime }: Pick<Context, 'runtime'>,
   refusing: readonly Limit[],
-  user: string | null,
-  now: number,
+  { user, now }: Pick<CountedCall, 'user' | 'now'>,
 ) {
   return refusing.map((limit) => ({ limit, most: limitAt(limit, now), use: runtime.limitUsage(limit, null, user) }))
 }

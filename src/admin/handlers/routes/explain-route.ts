@@ -48,7 +48,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     snapshotKey === null
       ? null
       : effectivePolicy(compilePolicies(context.runtime.snapshot().configuration), snapshotKey)
-  const counted = { ...question, text, policy }
+  const counted = { ...question, text, policy, now: Date.now() }
   const planned = withoutUnpriced(context, found, counted)
   const { route } = planned
   const spent = key === null ? null : refuseSpent(key)
