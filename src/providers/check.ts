@@ -113,6 +113,7 @@ function unreachable(fault: TransportFault): string {
     'connect-timeout': 'Check the host and port, and that a firewall lets the gateway out.',
     unreachable: 'Check the host and port of the base URL, and that the server runs.',
     refused: '',
+    denied: '',
     tls: 'Check whether the address is https or http, and whether the certificate is trusted here.',
     'client-certificate':
       'Put one into the credential: {"credential": …, "client_certificate": …, "client_key": …}, both in PEM, with --credential-stdin.',

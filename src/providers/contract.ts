@@ -61,6 +61,11 @@ export interface ProviderKind {
    * answer. Returns the transport for this one call, and reports each change of the request to `call.recordChange`.
    */
   wrapTransport?(transport: Transport, call: CallContext): Transport
+  /**
+   * Why a client may not write this text in a member of that name (both folded): the cloud would open what it names with the rights of the
+   * gateway's account. Null: it may.
+   */
+  deniesName?(provider: ProviderTarget, name: string, parent: string, text: { readId(): string }): string | null
   /** Body features that the vendor rejects (`stream_options`), from its preset. */
   unsupported(provider: ProviderTarget): readonly 'stream_options'[]
   /** The member that all of its servers take for the limit of an answer, where some do not know the newer one. */
@@ -247,7 +252,10 @@ export interface ResponseSink {
 }
 
 export interface TransportFault {
-  /** `refused`: the gateway does not connect to that address. `client-certificate`: the provider wants one, or another. */
+  /**
+   * `refused`: the gateway does not connect to that address. `client-certificate`: the provider wants one, or another. `denied`: nothing
+   * was sent, since the client may not ask for it.
+   */
   kind:
     | 'connect-timeout'
     | 'unreachable'
@@ -257,6 +265,7 @@ export interface TransportFault {
     | 'reset'
     | 'protocol'
     | 'exhausted'
+    | 'denied'
   /** What happened, in a sentence without credentials; safe for records. */
   message: string
 }

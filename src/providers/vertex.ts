@@ -7,6 +7,7 @@ import { readJsonCredential } from './credential.ts'
 import { egressSettings } from './egress.ts'
 import { validateExternalAccount } from './vertex/machine-identity.ts'
 import { adaptVertex } from './vertex/request.ts'
+import { deniesResource } from './vertex/resources.ts'
 import { renderAnthropicError } from './wire/anthropic-hosted.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts'
@@ -44,6 +45,10 @@ export const vertex: ProviderKind = {
       description: 'Location of the models: a region such as europe-west4, `us`, `eu` or `global`',
       required: true,
     },
+    cloud_resources: {
+      description:
+        'What requests may name in Google Cloud, separated by commas: gs://BUCKET/ or more of a URI, data stores, engines, RAG corpora (default: nothing)',
+    },
     ...egressSettings,
   },
   imports: {
@@ -62,6 +67,7 @@ export const vertex: ProviderKind = {
   },
   transport: null,
   unsupported: () => [],
+  deniesName: deniesResource,
   wrapTransport(transport, call) {
     const document = call.credential && readJsonCredential(call.credential)
     const open =

@@ -134,8 +134,7 @@ function goesToClient(
 }
 
 function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { kind: 'failed' }>): AttemptEvaluation {
-  // A provider that ran out of time would probably do so again: the next target is more likely to answer.
-  const next = reason.code === 'provider_timeout' || reason.code === 'overloaded' ? 'target' : 'retry'
+  const next = elsewhere.has(reason.code) ? 'target' : 'retry'
   const failure = { fault: reason, answer: null, next, retryAfterMs: null, reason: reason.message } as const
   // A shortage in the gateway says nothing about the provider; another target may have an open connection.
   if (reason.code === 'overloaded')
@@ -143,10 +142,13 @@ function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { 
   return { sent: failed(leg, failure, reason.code), health: healthOfFault(leg, reason, transport) }
 }
 
+/** A provider that ran out of time would probably do so again, and what one may not be asked another may: the next target is tried. */
+const elsewhere: ReadonlySet<string> = new Set(['provider_timeout', 'overloaded', 'policy_denied'])
+
 /** A connection error counts against the provider, an error in its answer against the model. */
 export function healthOfFault(leg: Leg, reason: Fault, transport: TransportFault['kind'] | null): CallOutcome {
   const { code, ofModel } = reason
-  if (ofModel === true) return callersOutcome
+  if (ofModel === true || transport === 'denied') return callersOutcome
   const cut = transport === 'reset' || transport === 'protocol'
   // A provider may rightly close a connection on which the client has stopped sending.
   if (cut) return isUnsent(leg) ? unknownOutcome : failing(failureCause.cut, 'failure')

@@ -7,7 +7,7 @@ import { flatText } from '../../core/text/flat-text.ts'
 import { spanIdOf, writeTraceparent } from '../../core/trace-context.ts'
 import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
 import { openFramer } from '../../lanes/framer.ts'
-import type { OutboundRequest, Transport } from '../../providers/contract.ts'
+import type { OutboundRequest, Sending, Transport } from '../../providers/contract.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { AnswerStage } from '../answer/stage.ts'
@@ -18,6 +18,7 @@ import type { LiveProvider } from '../thread/read-model.ts'
 import type { Upload, UploadChange } from '../upload/upload.ts'
 import type { UploadBody } from '../upload/upload-body.ts'
 import type { Gated } from './answer-consumer.ts'
+import { findDenied } from './cloud-names.ts'
 import { fallbackModels, nameChosen, nameFallback } from './fallback-models.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
 import { UpstreamCall } from './upstream-call.ts'
@@ -262,9 +263,16 @@ export function sendLeg(leg: Leg): UpstreamCall {
     framer: framing === null ? null : openFramer(framing),
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
-  upstream.begin(transport.send(leg.request, upstream))
+  const denied = findDenied(leg)
+  upstream.begin(denied === null ? transport.send(leg.request, upstream) : denySending(upstream, denied))
   noteLeg(leg)
   return upstream
+}
+
+/** A call that is not sent. */
+function denySending(upstream: UpstreamCall, message: string): Sending {
+  queueMicrotask(() => upstream.onError({ kind: 'denied', message }))
+  return { abort() {}, pause() {}, resume() {} }
 }
 
 /** The body that an attempt sends; adds the headers that it needs to the leg. `upstream` is told of its progress. */

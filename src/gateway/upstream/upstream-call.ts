@@ -241,6 +241,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { kind, message } = error
     if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
     if (kind === 'exhausted') return this.#fail(fault('overloaded', message, { retryAfterMs: 1000 }), kind)
+    if (kind === 'denied') return this.#fail(fault('policy_denied', message), kind)
     // A server that does not speak HTTP was still reached.
     if (this.head === noHead && kind !== 'protocol')
       return this.#fail(fault('provider_unreachable', `${message} Try again later.`), kind)
