@@ -48,6 +48,17 @@ export const inBody: InBody[] = [
     { model, messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-a' } }] }] },
     ['file', 'file-a'],
   ),
+  openai(
+    '/chat/completions',
+    {
+      model,
+      messages: [
+        { role: 'assistant', audio: { id: 'msg-a' } },
+        { role: 'user', content: 'Again?' },
+      ],
+    },
+    ['item', 'msg-a'],
+  ),
   responses({ previous_response_id: 'resp-a' }, ['response', 'resp-a']),
   responses({ prompt: { id: 'pmpt-a', version: '2' } }, ['prompt', 'pmpt-a']),
   responses({ conversation: 'conv-a' }, ['conversation', 'conv-a']),
@@ -88,6 +99,10 @@ export const inBody: InBody[] = [
     'file-a',
   ]),
   gemini('/models/gemini-1:generateContent', { contents, cachedContent: 'cachedContents/a' }, [
+    'cached_content',
+    'cachedContents/a',
+  ]),
+  gemini('/models/gemini-1:generateContent?cachedContent=cachedContents/a', { contents }, [
     'cached_content',
     'cachedContents/a',
   ]),

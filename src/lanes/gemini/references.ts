@@ -1,9 +1,10 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import { WatchedNames } from '../../core/watched-names.ts'
+import { foldName, WatchedNames } from '../../core/watched-names.ts'
 import type { Reference } from '../contract.ts'
 import { walkMembers } from '../json-tree.ts'
+import { readQuery } from '../query.ts'
 import { fileName, fileReference, nameHandle } from './names.ts'
 
 type ReadReference = (text: string) => ObjectName | null
@@ -34,7 +35,7 @@ const readings: Readonly<Record<string, ReadReference>> = {
   uri: fileUri,
 }
 
-export const referringNames = new WatchedNames([...Object.keys(readings), 'handle'])
+export const referringNames = new WatchedNames([...Object.keys(readings), 'handle', 'retrieval'])
 
 /** The content of these members is the client's own: arguments and results of functions, labels, schemas of answers. */
 const foreign = new Set([
@@ -57,12 +58,22 @@ const none: readonly Reference[] = []
 /** In a batch these name its input file. */
 const inputs = new Set(['filename', 'file_name'])
 
-export function findReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
-  return body.length === 0 ? none : namedIn(body, false)
+export function findReferences(query: string, body: Buffer): readonly Reference[] | Fault {
+  return withQuery(query, body.length === 0 ? none : namedIn(body, false))
 }
 
-export function findBatchReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
-  return body.length === 0 ? none : namedIn(body, true)
+export function findBatchReferences(query: string, body: Buffer): readonly Reference[] | Fault {
+  return withQuery(query, body.length === 0 ? none : namedIn(body, true))
+}
+
+/** Servers of this kind may read a member of the body from the query too, by its path. */
+function withQuery(query: string, found: readonly Reference[] | Fault): readonly Reference[] | Fault {
+  if (query === '' || 'code' in found) return found
+  const named = [...readQuery(query)].flatMap(([path, text]) => {
+    const reading = ownValue(readings, foldName(path.slice(path.lastIndexOf('.') + 1)))
+    return (text === '' ? null : reading?.(text)) ?? []
+  })
+  return named.length === 0 ? found : [...found, ...named]
 }
 
 /** The members that contain the `handle` of a Live API session to resume. */

@@ -56,7 +56,7 @@ const opaque: ReadonlySet<string> = new Set([
 ])
 
 /** For chat, whose bodies may be large and mostly name no object. */
-export const chatNames = new WatchedNames(['file_id', 'audio'])
+export const chatNames = new WatchedNames(['file_id', 'audio', 'authentication'])
 /** The same for responses. */
 export const responseNames = new WatchedNames([...named.keys(), 'id'])
 
@@ -107,7 +107,7 @@ function* collect(root: JsonValue, withAudio: boolean): Generator<Reference> {
       if (name === 'input' || name === 'items') yield* items(member)
       // A prompt from the vendor's dashboard; elsewhere a prompt is a string.
       if (name === 'prompt' && member instanceof JsonMembers) yield* namedBy('prompt', member)
-      if (name === 'audio' && withAudio) yield* namedBy('item', member, isAudioId)
+      if (name === 'audio' && withAudio && member instanceof JsonMembers) yield* namedBy('item', member)
       // The client chooses these names.
       if (written === 'variables' && member instanceof JsonMembers)
         for (const { value: each } of member.entries) waiting.push(each)
@@ -128,10 +128,6 @@ function* namedBy(
     const ids = one instanceof JsonMembers ? one.texts('id') : one instanceof JsonText ? [one.readId()] : []
     for (const id of ids) if (id !== '' && isOne(id)) yield { type, id }
   }
-}
-
-function isAudioId(id: string): boolean {
-  return id.startsWith('audio_')
 }
 
 /**
