@@ -52,6 +52,8 @@ const tokenMembers: Record<TokenRateName, string> = {
   audio_cache_read: 'cache_read_input_audio_token_cost',
   image_input: 'input_cost_per_image_token',
   image_output: 'output_cost_per_image_token',
+  image_cache_read: 'cache_read_input_image_token_cost',
+  video_input: 'input_cost_per_video_token',
 }
 
 /** OpenAI's rate of the longest time. */
@@ -73,7 +75,8 @@ export function readLitellmEntry(key: string, entry: LitellmEntry, version: stri
     ...ratesOf(entry, ''),
     per_character: numberOf(entry.input_cost_per_character),
     per_second: numberOf(entry.input_cost_per_second),
-    per_search: searchRate(entry),
+    per_search: searchRate(entry) ?? usualSearch(vendor, model, entry),
+    per_file_search: vendor === 'openai' && hasTools(entry) ? fileSearch : null,
     per_image: imageRate(entry),
     long_context: longContext(entry, ''),
     max_input: numberOf(entry.max_input_tokens) || null,
@@ -85,6 +88,7 @@ export function readLitellmEntry(key: string, entry: LitellmEntry, version: stri
   price.output ??= price.image_output ?? price.audio_output
   for (const variant of priceVariants) price[variant] = variantRates(entry, variant === 'batch' ? 'batches' : variant)
   addOfVendor(price, entry.provider_specific_entry)
+  addRegional(price, entry)
   addLongWrites(price)
   return isPriced(price) ? price : null
 }
@@ -120,6 +124,26 @@ function addOfVendor(price: ModelPrice, entry: unknown): void {
   if (times !== null) price.fast = timesEach(price, times)
   const there = numberOf(us)
   if (there !== null) price.geo = { us: there }
+}
+
+/** At OpenAI's hosts of regions, and on Vertex anywhere but at `global`. */
+function addRegional(price: ModelPrice, entry: LitellmEntry): void {
+  const times = numberOf(entry.regional_processing_uplift_multiplier_eu ?? entry.regional_endpoint_uplift_multiplier)
+  if (times !== null) price.geo = { ...price.geo, regional: times }
+}
+
+/** OpenAI's price of a search in files, which LiteLLM has in its code. */
+const fileSearch = 0.0025
+
+const hasTools = (entry: LitellmEntry) => entry.mode === 'chat' || entry.mode === 'responses'
+
+/** What LiteLLM leaves out with some models: vendors charge each search alike, OpenAI's models that do not reason more. */
+function usualSearch(vendor: string, model: string, entry: LitellmEntry): number | null {
+  if (!hasTools(entry) || model.startsWith('ft:') || /audio|realtime|instruct/.test(model)) return null
+  if (vendor === 'anthropic') return 0.01
+  if (vendor === 'azure-openai') return /^(?:gpt|o\d|chat|codex)/.test(model) ? 0.014 : null
+  if (vendor === 'openai') return /^gpt-(?:4|5-chat)/.test(model) ? 0.025 : 0.01
+  return null
 }
 
 /** LiteLLM leaves out what a write for an hour costs in a batch: as much less as any other write. */

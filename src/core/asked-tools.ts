@@ -2,6 +2,9 @@
 export interface AskedTools {
   /** Searches of the web: as many as it allows, else one for each tool that searches. */
   searches: number
+  /** Calls of a search in the provider's own stores, and sessions of its code interpreter. Absent: none. */
+  fileSearches?: number
+  containers?: number
   images: number
   /** As the request names it; null: it leaves it to the provider. */
   imageModel: string | null
@@ -27,6 +30,8 @@ export function addTools(one: AskedTools | undefined, other: AskedTools | null):
   const isAlike = second.images === 0 || first.imageSize === second.imageSize
   return {
     searches: one.searches + other.searches,
+    fileSearches: (one.fileSearches ?? 0) + (other.fileSearches ?? 0),
+    containers: (one.containers ?? 0) + (other.containers ?? 0),
     images: one.images + other.images,
     imageModel: first.imageModel,
     imageSize: isAlike ? first.imageSize : null,

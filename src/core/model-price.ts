@@ -11,12 +11,14 @@ export const tokenRateNames = [
   'audio_cache_read',
   'image_input',
   'image_output',
+  'image_cache_read',
+  'video_input',
 ] as const
 export type TokenRateName = (typeof tokenRateNames)[number]
 export type TokenRates = Record<TokenRateName, number | null>
 
 /** What is not counted in tokens, in USD per unit. A character is a Unicode code point. */
-export const unitRateNames = ['per_character', 'per_second', 'per_search'] as const
+export const unitRateNames = ['per_character', 'per_second', 'per_search', 'per_file_search', 'per_container'] as const
 export type UnitRateName = (typeof unitRateNames)[number]
 
 /** The ways in which a provider sells the same model at another rate. `long_context`: the rates above its `over`, where they differ. */
@@ -42,7 +44,10 @@ export interface ModelPrice extends TokenRates, Record<UnitRateName, number | nu
   priority: VariantRates | null
   fast: VariantRates | null
   ultrafast: VariantRates | null
-  /** What all tokens cost more by, where the answer says that they were processed there: `{us: 1.1}`. */
+  /**
+   * What all tokens cost more by, where the answer says that they were processed there: `{us: 1.1}`. `regional`: at hosts of a region
+   * (`regional.ts`).
+   */
   geo: Record<string, number> | null
   /** Holds for every token of a request whose whole input is above `over` tokens. */
   long_context: ({ over: number } & Partial<TokenRates>) | null
@@ -70,9 +75,13 @@ const blank: Omit<ModelPrice, 'model' | 'source' | 'version'> = {
   audio_cache_read: null,
   image_input: null,
   image_output: null,
+  image_cache_read: null,
+  video_input: null,
   per_character: null,
   per_second: null,
   per_search: null,
+  per_file_search: null,
+  per_container: null,
   per_image: null,
   batch: null,
   flex: null,

@@ -82,7 +82,12 @@ export interface UsageDetail {
   audio_cached: number | null
   image_input: number | null
   image_output: number | null
+  image_cached: number | null
+  video_input: number | null
   searches: number | null
+  /** Calls of a search in the provider's own stores, and sessions of its code interpreter. */
+  file_searches: number | null
+  containers: number | null
   seconds: number | null
   characters: number | null
   images: number | null
@@ -102,7 +107,11 @@ export const blankUsageDetail: Readonly<UsageDetail> = {
   audio_cached: null,
   image_input: null,
   image_output: null,
+  image_cached: null,
+  video_input: null,
   searches: null,
+  file_searches: null,
+  containers: null,
   seconds: null,
   characters: null,
   images: null,

@@ -130,6 +130,8 @@ export interface SocketReader {
   readonly step: 'begins' | 'ends' | null
   /** About how many tokens of an answer this frame contains. */
   readonly written: number
+  /** How many of them are sound. */
+  readonly sounded: number
   /** What this frame reports of a model beside the one that answers. */
   readonly beside: TurnUsage | null
   /** Whether an answer is in progress, as far as the frames show. */

@@ -124,7 +124,11 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     audio_cached: count(found.audio_cached),
     image_input: count(found.image_input),
     image_output: count(found.image_output),
+    image_cached: count(found.image_cached),
+    video_input: count(found.video_input),
     searches: count(found.searches, mostUnits),
+    file_searches: count(found.file_searches, mostUnits),
+    containers: count(found.containers, mostUnits),
     seconds:
       typeof found.seconds === 'number' && found.seconds >= 0 && found.seconds <= mostSeconds ? found.seconds : null,
     characters: count(found.characters),

@@ -144,6 +144,32 @@ describe('a WebSocket', () => {
     }
   })
 
+  it('holds a turn as sound, and charges one that is cut what its sound costs', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 1 })
+    const price = {
+      model: 'openai-model',
+      source: 'set',
+      version: 'v1',
+      input: 1,
+      output: 10,
+      audio_output: 64,
+    } as const
+    plane.tell({ type: 'prices', prices: { revision: 2, prices: [fillPrice(price)] } })
+    await plane.hear('has')
+    client.send(turn)
+    await far.next()
+    expect(use(plane)).toMatchObject({ held: 1024 * 64_000 + 7000 })
+    // Four seconds of sound, and a text of ten tokens.
+    const sound = { type: 'response.output_audio.delta', delta: 'A'.repeat(4 * 64_000 - 2) }
+    for (const frame of [created, sound, delta(38)]) far.send(frame)
+    for (let frame = 0; frame < 3; frame++) await client.next()
+    far.socket.terminate()
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({ tokens: { input: 7, output: 90 }, usage_detail: { audio_output: 80 } })
+    expect(record.cost?.usd).toBe((7 * 1000 + 80 * 64_000 + 10 * 10_000) / 1e9)
+    await expect.poll(() => use(plane)).toMatchObject({ used: 5_227_000, held: 0, holders: 0 })
+  })
+
   it('charges a turn that reports nothing by what it wrote, one that reports twice once, and none for an error', async () => {
     const { plane, client, far } = await connect({ budgetUsdDay: 0.1 })
     const silent = { type: 'response.done', response: { id: 'resp_1' } }

@@ -13,7 +13,7 @@ let answer: object = {}
 const price = (model: string, rates: object) => fillPrice({ model, source: 'set', version: 'v1', ...rates })
 const usual = { input: 1, output: 10, per_search: 0.01 }
 const prices = [
-  price('gpt', usual),
+  price('gpt', { ...usual, per_file_search: 0.01 }),
   price('gpt-4o-search-preview', usual),
   price('claude', { ...usual, cache_write: 1.25, cache_write_1h: 2 }),
   price('gemini', usual),
@@ -100,6 +100,13 @@ describe('a budget in USD, of many requests at once whose tools are paid besides
       '/v1/responses',
       responses({ tools: [{ type: 'web_search' }] }),
       { object: 'response', model: 'gpt', usage: tokens, tool_usage: { web_search: { num_requests: 1 } } },
+      ...([0.035, 3] as const),
+    ],
+    [
+      'searches in files',
+      '/v1/responses',
+      responses({ tools: [{ type: 'file_search' }] }),
+      { object: 'response', model: 'gpt', usage: tokens, output: [{ type: 'file_search_call', id: 'fs_1' }] },
       ...([0.035, 3] as const),
     ],
     [

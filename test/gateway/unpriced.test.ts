@@ -14,14 +14,17 @@ beforeAll(async () => {
   provider = http.createServer(async (request, response) => {
     asked.push(JSON.parse(Buffer.concat(await request.toArray()).toString()).model)
     const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 }
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices: [], usage }))
+    const code = { type: 'code_interpreter_call', id: 'ci_1', code: '1', container_id: 'cntr_1' }
+    const created = { model: 'known', output: [code], usage: { input_tokens: 1000, output_tokens: 500 } }
+    const answer = request.url?.endsWith('/responses') ? created : { choices: [], usage }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
   await listen(provider)
 })
 afterAll(() => provider.close())
 
 /** Asks for a model that has no price, and for one whose second target has one. */
-async function ask(policies: SnapshotPolicy[], more: object = {}) {
+async function ask(policies: SnapshotPolicy[], more: object = {}, path = '/v1/chat/completions') {
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
   const scope = { projectId: 'prj_1', project: 'default' }
   const plane = await startDataPlane({
@@ -34,14 +37,16 @@ async function ask(policies: SnapshotPolicy[], more: object = {}) {
   const answers = []
   for (const model of ['openai-model', 'both']) {
     asked.length = 0
-    const response = await fetch(`${plane.baseUrl}/v1/chat/completions`, {
+    const response = await fetch(`${plane.baseUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, messages: [], ...more }),
     })
     await response.text()
     const record = await plane.record(response.headers.get('x-sp-request-id'))
-    answers.push({ status: response.status, asked: [...asked], cost: record.cost, signals: record.routing_signals })
+    const unpriced = record.policy_signals.filter(({ rule }) => rule === 'unpriced').map(({ text }) => text)
+    const { cost, routing_signals: signals } = record
+    answers.push({ status: response.status, asked: [...asked], cost, signals, unpriced })
   }
   await plane.stop()
   return answers
@@ -52,6 +57,15 @@ it('are flagged and cost nothing where no policy says more', async () => {
     { status: 200, cost: null },
     { status: 200, asked: ['new'], cost: null },
   ])
+})
+
+it('are named where the price has no rate for a part of what was used', async () => {
+  const [, both] = await ask([makePolicy('b', { unpriced: 'deny' })], {}, '/v1/responses')
+  expect(both).toMatchObject({
+    asked: ['known'],
+    cost: { usd: 0.0015 },
+    unpriced: ['The price of known has no rate for sessions of the code interpreter (1): its cost is without that.'],
+  })
 })
 
 it('are denied, or left out for a target that has a price', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readToolsOf } from '../../src/lanes/asked-tools.ts'
 
-const nothing = { searches: 0, images: 0, imageModel: null, imageSize: null }
+const nothing = { searches: 0, fileSearches: 0, containers: 0, images: 0, imageModel: null, imageSize: null }
 const read = (body: object) => readToolsOf(Buffer.from(JSON.stringify(body)))
 
 describe('what a request lets tools of the provider do that is paid besides', () => {
@@ -26,11 +26,28 @@ describe('what a request lets tools of the provider do that is paid besides', ()
     ['of any quality', {}, 1, null, null],
   ])('%s', (_what, more, images, imageModel, imageSize) => {
     expect(read({ tools: [{ type: 'image_generation', ...more }] })).toEqual({
-      ...{ searches: 0, images, imageModel, imageSize },
+      ...nothing,
+      ...{ images, imageModel, imageSize },
     })
   })
 
+  const files = { type: 'file_search', vector_store_ids: ['vs_1'] }
+  const code = (container: unknown) => ({ type: 'code_interpreter', container })
+
   it.each([
+    ['a search in files', { tools: [files] }, { fileSearches: 1 }],
+    ['as many as it allows', { tools: [files], max_tool_calls: 5 }, { fileSearches: 5 }],
+    ['a session of code', { tools: [code({ type: 'auto' })] }, { containers: 1 }],
+    ['what a chat searches by itself', { web_search_options: {}, tool_choice: 'none' }, { searches: 1 }],
+    ['what it may choose', { tools: [files], tool_choice: 'auto' }, { fileSearches: 1 }],
+  ])('%s', (_what, body, asked) => {
+    expect(read(body)).toEqual({ ...nothing, ...asked })
+  })
+
+  it.each([
+    ['a container that was paid for', { tools: [code('cntr_1')] }],
+    ['tools that it must not use', { tools: [files, { type: 'web_search' }], tool_choice: 'none' }],
+    ['tools that Anthropic must not use', { tools: [{ type: 'web_search_20250305' }], tool_choice: { type: 'none' } }],
     ['no tools', { model: 'm' }],
     ['functions that are called so', { tools: [{ type: 'function', name: 'web_search' }, { name: 'google_search' }] }],
     ['no call of a tool', { tools: [{ type: 'web_search' }, { type: 'image_generation' }], max_tool_calls: 0 }],

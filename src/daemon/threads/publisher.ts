@@ -134,7 +134,7 @@ export class Publisher {
   }
 
   async #publishPrices({ pricesRevision, providers }: StoredSnapshot): Promise<void> {
-    const names = providers.map(({ id, name }) => `${id} ${name}`).join()
+    const names = JSON.stringify(providers.map(placeOf))
     if (pricesRevision === this.#storedPrices && names === this.#pricedProviders) return
     const prices = await listPrices(this.#store.prices, providers)
     this.#storedPrices = pricesRevision
@@ -273,3 +273,9 @@ function earlier(one: string | null, other: string | null): number | null {
   const times = [one, other].filter((time) => time !== null).map((time) => Date.parse(time))
   return times.length === 0 ? null : Math.min(...times)
 }
+
+/** What decides which prices it has. */
+const placeOf = ({ id, name, kind, revision: { baseUrl, settings } }: StoredSnapshot['providers'][number]) => [
+  ...[id, name, kind],
+  ...[baseUrl, settings.location],
+]

@@ -8,7 +8,7 @@ import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { expectMedia } from '../../policy/limits/expected-use.ts'
-import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
+import { costOf, type PricedUsage, unpricedParts } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { askedUnits } from '../request/asked-units.ts'
 import type { Call } from '../request/call.ts'
@@ -214,12 +214,20 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   if (provider === null || priced === null) return null
   const price = priceAt(gateway, at) ?? unpriced?.price ?? null
   const nano = price === null ? null : costOf(usage, price)
-  if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
-  const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
+  const left = price === null ? null : unpricedParts(usage.detail, price)
+  const text = unpricedText(priced.model, price === null, nano === null ? null : left)
+  if (price !== null && nano !== null && left === null) return { usd: usdOfNano(nano), price_version: price.version }
   // Noted once, although each attempt and each turn of a connection comes here.
-  for (const signal of policySignals) if (signal.text === text) return null
-  policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
-  return null
+  if (policySignals.every((signal) => signal.text !== text))
+    policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
+  return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+}
+
+function unpricedText(model: string, isUnknown: boolean, left: string | null): string {
+  if (isUnknown) return flatText('The model ', model, ' has no price, so this request has no cost.')
+  return left === null
+    ? flatText('The price of ', model, ' has no rate for what this request used, so it has no cost.')
+    : flatText('The price of ', model, ' has no rate for ', left, ': its cost is without that.')
 }
 
 /** A turn's reported usage if it can be true, else the estimate from its frames. */

@@ -6,6 +6,7 @@ import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { severalModels } from '../../core/turns-signal.ts'
 import { readToolsOf } from '../../lanes/asked-tools.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
+import { usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { checkSource } from '../../policy/admit.ts'
 import { type AskedRates, askedRates, dearerRates } from '../../policy/limits/expected-use.ts'
@@ -41,8 +42,10 @@ export class SocketTurns {
   #refused = 0
   /** Tokens received for running turns that no report has counted yet. */
   #written = 0
+  /** How many of them are sound. */
+  #sounded = 0
   /** A turn that ended without a report, which may still come. */
-  #unreported: { tokens: TokenUsage; model: string | null } | null = null
+  #unreported: { turn: TurnUsage; model: string | null } | null = null
   /** Client input for a turn that the provider will begin by itself. */
   #heard = 0
   #reports = false
@@ -86,8 +89,9 @@ export class SocketTurns {
 
   /** The frame that the reader has just read. `failed`: it reports an error. */
   follow(provider: OpenedProvider, failed: boolean): Fault | null {
-    const { step, turn, written, beside } = this.#reader
+    const { step, turn, written, sounded, beside } = this.#reader
     this.#written += written
+    this.#sounded += sounded
     const refused = beside === null ? null : this.#takeBeside(provider, beside)
     if (beside !== null && turn === null) return refused
     if (turn !== null) this.#report(turn)
@@ -107,7 +111,7 @@ export class SocketTurns {
     if (unheard === 0 && (length === 0 || (turns.length === 0 && this.#written === 0))) return
     const input = turns.reduce((sum, turn) => sum + (turn.reported ? 0 : turn.input), unheard)
     if (input === 0 && this.#written === 0) return
-    this.#charge({ tokens: estimatedTokens(input, this.#written), detail: null }, turns[0]?.models[0] ?? null)
+    this.#charge(this.#estimate(input), turns[0]?.models[0] ?? null)
   }
 
   /** Admits a turn that the client did not ask for: the provider decides when to answer speech, so the turn is admitted when it begins. */
@@ -161,6 +165,7 @@ export class SocketTurns {
     if (believed.tokens === null) return
     if (running !== undefined) running.reported = true
     this.#written = this.#running.length > 1 ? Math.max(0, this.#written - believed.tokens.output) : 0
+    this.#sounded = Math.min(this.#sounded, this.#written)
   }
 
   /** A model beside the one that answers counts when it reports: before that nobody is asked. */
@@ -183,9 +188,9 @@ export class SocketTurns {
     const input = failed ? 0 : (ended?.input ?? 0)
     // A failed turn used only what was written before the error.
     if (!reported && ended?.reported !== true && input + this.#written > 0) {
-      const tokens = estimatedTokens(ended?.input ?? 0, this.#written)
-      this.#unreported = { tokens, model: ended?.models[0] ?? null }
+      this.#unreported = { turn: this.#estimate(ended?.input ?? 0), model: ended?.models[0] ?? null }
       this.#written = 0
+      this.#sounded = 0
     }
     if (this.#running.length > 0) this.#chargeUnreported()
     this.#correct()
@@ -212,8 +217,13 @@ export class SocketTurns {
     const ended = this.#unreported
     this.#unreported = null
     if (ended === null) return
-    this.#charge({ tokens: ended.tokens, detail: null }, ended.model)
+    this.#charge(ended.turn, ended.model)
     this.#correct()
+  }
+
+  /** Of what was written until now. */
+  #estimate(input: number): TurnUsage {
+    return { tokens: estimatedTokens(input, this.#written), detail: usageDetail({ audio_output: this.#sounded }) }
   }
 
   #charge(turn: TurnUsage, model: string | null): void {

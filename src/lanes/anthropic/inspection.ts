@@ -20,7 +20,7 @@ import { referringNames } from './objects.ts'
 export const messageLimits = { names: ['max_tokens'], choices: [], within: null }
 export const completeLimits = { names: ['max_tokens_to_sample'], choices: [], within: null }
 const limitNames = [...messageLimits.names, ...completeLimits.names]
-const wanted = ['model', 'stream', 'metadata', 'thread', 'requests', ...additionalNames, ...limitNames]
+const wanted = ['model', 'stream', 'metadata', 'thread', 'requests', 'tool_choice', ...additionalNames, ...limitNames]
 
 /** Model and query, for endpoints without a JSON body. */
 export function inspectHead(match: Match, query: string): Inspection {

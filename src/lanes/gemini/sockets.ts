@@ -58,6 +58,7 @@ class LiveReader implements SocketReader {
   turn: TurnUsage | null = null
   step: SocketReader['step'] = null
   written = 0
+  sounded = 0
   readonly beside = null
   #busy = false
 
@@ -65,6 +66,7 @@ class LiveReader implements SocketReader {
     this.turn = null
     this.step = null
     this.written = 0
+    this.sounded = 0
     const scan = scanObject(frame, wanted)
     if (!scan.ok) return emptyReading
     let reading = emptyReading
@@ -93,9 +95,9 @@ class LiveReader implements SocketReader {
     for (const { name, start, end } of members) {
       if (!written.includes(name)) continue
       const part = frame.subarray(start, end)
-      this.written += part.includes('"inlineData"')
-        ? Math.ceil(part.length / audioBytesPerToken)
-        : Math.ceil(textLength(readValue(frame, { start, end })) / bytesPerToken)
+      const sounded = part.includes('"inlineData"') ? Math.ceil(part.length / audioBytesPerToken) : 0
+      this.sounded += sounded
+      this.written += sounded || Math.ceil(textLength(readValue(frame, { start, end })) / bytesPerToken)
     }
     const ends = !content.ok || members.some(({ name }) => turnEnds.includes(name))
     // An interrupted answer also completes.

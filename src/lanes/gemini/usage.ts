@@ -59,10 +59,16 @@ export function readGenerateDetail(value: unknown, searches: number | null = nul
     audio_cached: countModality(usage.cacheTokensDetails, 'AUDIO'),
     image_input: countModality(usage.promptTokensDetails, 'IMAGE'),
     image_output: countModality(answered, 'IMAGE'),
+    image_cached: countModality(usage.cacheTokensDetails, 'IMAGE'),
+    video_input: uncachedVideo(usage),
     searches,
     tier: tierOf(usage),
   })
 }
+
+/** What is cached of it has the rate of text. */
+const uncachedVideo = ({ promptTokensDetails, cacheTokensDetails }: JsonObject) =>
+  Math.max(0, countModality(promptTokensDetails, 'VIDEO') - countModality(cacheTokensDetails, 'VIDEO'))
 
 /** Vertex says by which traffic a call was served: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`, … */
 function tierOf({ serviceTier, trafficType }: JsonObject): string | null {
@@ -101,6 +107,11 @@ export function readInteractionDetail(value: unknown, model: string | null, tier
     audio_cached: sum(usage.cached_tokens_by_modality, 'audio'),
     image_input: sum(usage.input_tokens_by_modality, 'image'),
     image_output: sum(usage.output_tokens_by_modality, 'image'),
+    image_cached: sum(usage.cached_tokens_by_modality, 'image'),
+    video_input: Math.max(
+      0,
+      sum(usage.input_tokens_by_modality, 'video') - sum(usage.cached_tokens_by_modality, 'video'),
+    ),
     searches: chargedSearches(searches, model),
     tier,
   })

@@ -115,7 +115,7 @@ export class ChatReader extends BaseReader {
 
   override usageDetail(): UsageDetail | null {
     // These models search for every answer, and do not say so.
-    return readUsageDetail(this.#usage, this.#tier, searchModel.test(this.model ?? '') ? 1 : null)
+    return readUsageDetail(this.#usage, this.#tier, searchModel.test(this.model ?? '') ? { searches: 1 } : null)
   }
 }
 

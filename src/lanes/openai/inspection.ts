@@ -65,6 +65,7 @@ const wanted = [
   'endpoint',
   'web_search_options',
   'max_tool_calls',
+  'tool_choice',
   ...additionalNames,
   ...endUserNames,
   ...chatLimits.names,

@@ -7,12 +7,18 @@ import type { AnswerFacts, BodyReading, EventReading, Framing, StreamEvent, Turn
 import { eventType, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
-import { readImageTool, readResponsesUsage, readSearches, readUsageDetail, resultsBeside } from './usage.ts'
+import {
+  type HostedCalls,
+  mayHaveCalls,
+  readCalls,
+  readImageTool,
+  readResponsesUsage,
+  readUsageDetail,
+  resultsBeside,
+} from './usage.ts'
 
 /** No real answer has more. */
 const mostItems = 10_000
-
-const searchCall = Buffer.from('"web_search_call"')
 
 const terminalTypes = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
@@ -23,7 +29,7 @@ export class ResponsesReader extends BaseReader {
   #tokens: TokenUsage | null = null
   #usage: unknown = null
   #tier: unknown = null
-  #searches: number | null = null
+  #calls: HostedCalls | null = null
   #tools: unknown = null
   #toolUsage: unknown = null
   #last: Buffer | null = null
@@ -48,7 +54,7 @@ export class ResponsesReader extends BaseReader {
     this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
     this.#usage = answer.usage ?? this.#usage
     this.#tier = answer.service_tier ?? this.#tier
-    this.#searches = readSearches(answer) ?? this.#searches
+    this.#calls = readCalls(answer) ?? this.#calls
     this.#tools = answer.tools ?? this.#tools
     this.#toolUsage = answer.tool_usage ?? this.#toolUsage
   }
@@ -65,9 +71,9 @@ export class ResponsesReader extends BaseReader {
       const tools = scanObject(bytes, ['tools'])
       this.#tools = tools.ok ? readMembers(bytes, tools.members).tools : null
     }
-    if (reading.wrong !== null || this.#searches !== null || !bytes.includes(searchCall)) return reading
-    const scan = scanObject(bytes, ['output'])
-    this.#searches = scan.ok ? readSearches(readMembers(bytes, scan.members)) : null
+    if (reading.wrong !== null || !mayHaveCalls(bytes)) return reading
+    const scan = scanObject(bytes, ['output', 'tools', 'tool_usage'])
+    if (scan.ok) this.#calls = readCalls(readMembers(bytes, scan.members)) ?? this.#calls
     return reading
   }
 
@@ -152,7 +158,7 @@ export class ResponsesReader extends BaseReader {
   }
 
   override usageDetail(): UsageDetail | null {
-    return this.#role === 'replayed' ? null : readUsageDetail(this.#usage, this.#tier, this.#searches)
+    return this.#role === 'replayed' ? null : readUsageDetail(this.#usage, this.#tier, this.#calls)
   }
 
   /** Images that a tool makes are of another model. */
@@ -164,7 +170,7 @@ export class ResponsesReader extends BaseReader {
   protected override shown(): AnswerFacts['shown'] {
     const tokens = this.#tokens
     if (this.#role !== 'replayed' || !this.#ended || tokens === null) return null
-    const detail = readUsageDetail(this.#usage, this.#tier, this.#searches)
+    const detail = readUsageDetail(this.#usage, this.#tier, this.#calls)
     const beside = resultsBeside({ tools: this.#tools, tool_usage: this.#toolUsage })
     return [{ model: this.model, lines: 1, tokens, detail }, ...beside.map((used) => ({ ...used, lines: 0 }))]
   }

@@ -24,10 +24,12 @@ export function scanEvent(frame: Buffer): { type: string; delta: number | null }
 /** Base64 of 24,000 two-byte samples a second, which count as 20 tokens. */
 const audioBytesPerToken = 3200
 
+export const isSound = (type: string) => type.endsWith('audio.delta')
+
 /** An estimate for a part of an answer without reported usage: most providers send at least one token with each part. */
 export function deltaTokens(type: string, bytes: number): number {
   if (!type.endsWith('.delta') || bytes <= '""'.length) return 0
-  return Math.ceil(bytes / (type.endsWith('audio.delta') ? audioBytesPerToken : bytesPerToken))
+  return Math.ceil(bytes / (isSound(type) ? audioBytesPerToken : bytesPerToken))
 }
 
 /** A `response.create` frame is the body of that call, with a type. A model counts in a frame of any type. */

@@ -4,8 +4,8 @@ import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
-import { deltaTokens, scanEvent } from './socket-frames.ts'
-import { readImageTool, readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
+import { deltaTokens, isSound, scanEvent } from './socket-frames.ts'
+import { readCalls, readImageTool, readResponsesUsage, readUsageDetail } from './usage.ts'
 
 /** Each of these ends a response and reports its usage: the first on Realtime, the others on Responses. */
 const ends = new Set(['response.done', 'response.completed', 'response.incomplete', 'response.failed'])
@@ -26,6 +26,7 @@ export class OpenaiSocketReader implements SocketReader {
   turn: TurnUsage | null = null
   step: SocketReader['step'] = null
   written = 0
+  sounded = 0
   beside: TurnUsage | null = null
   /** The model that writes down what the user says. */
   #transcriber: string | null = null
@@ -45,7 +46,7 @@ export class OpenaiSocketReader implements SocketReader {
     this.beside = null
     const { type, delta } = scanEvent(frame)
     // What the user says is no part of an answer.
-    this.written = delta === null || type.startsWith(transcription) ? 0 : deltaTokens(type, delta)
+    this.#write(type, type.startsWith(transcription) ? null : delta)
     const event = parsed.has(type) ? parseObject(frame) : null
     return event === null ? emptyReading : this.#read(type, event)
   }
@@ -59,7 +60,7 @@ export class OpenaiSocketReader implements SocketReader {
       const nested = asObject(event.event)
       const inner = asText(nested?.type) ?? ''
       const delta = asText(nested?.delta)
-      if (delta !== null) this.written = deltaTokens(inner, Buffer.byteLength(delta))
+      if (delta !== null) this.#write(inner, Buffer.byteLength(delta))
       return nested === null ? emptyReading : this.#read(inner, nested)
     }
     if (type === 'error') {
@@ -92,8 +93,8 @@ export class OpenaiSocketReader implements SocketReader {
     this.#ended = id
     this.#close(1)
     const tokens = readResponsesUsage(response?.usage)
-    const searches = response === null ? null : readSearches(response)
-    const detail = readUsageDetail(response?.usage, response?.service_tier, searches)
+    const calls = response === null ? null : readCalls(response)
+    const detail = readUsageDetail(response?.usage, response?.service_tier, calls)
     const model = asText(response?.model)
     this.beside = response === null ? null : readImageTool(response)
     this.turn = tokens === null && detail === null ? null : { tokens, detail, ...(model === null ? {} : { model }) }
@@ -103,6 +104,11 @@ export class OpenaiSocketReader implements SocketReader {
       seen: responseObjects(response, true),
       created: this.#keepsResponses ? responseObjects(response, true) : [],
     }
+  }
+
+  #write(type: string, bytes: number | null): void {
+    this.written = bytes === null ? 0 : deltaTokens(type, bytes)
+    this.sounded = isSound(type) ? this.written : 0
   }
 
   #close(count: number): void {

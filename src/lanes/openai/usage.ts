@@ -61,43 +61,60 @@ export function readUsage(value: unknown): TokenUsage | null {
  * What the usage of any endpoint says beyond counts, by the names of chat and of responses. Realtime counts cached audio as
  * audio, too. Source: wire/streaming.md, section 5.
  */
-export function readUsageDetail(value: unknown, tier: unknown, searches: number | null = null): UsageDetail | null {
+export function readUsageDetail(value: unknown, tier: unknown, calls: HostedCalls | null = null): UsageDetail | null {
   // Most answers say nothing more.
-  if ((value ?? tier ?? searches ?? null) === null) return null
+  if ((value ?? tier ?? calls ?? null) === null) return null
   const usage = asObject(value) ?? {}
   // Perplexity charges each request for its search.
-  const searched = searches ?? (typeof usage.search_context_size === 'string' ? 1 : null)
+  const searched = typeof usage.search_context_size === 'string' ? { searches: 1 } : null
   // Chat, Responses, Realtime.
   const input = asObject(usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details)
   const output = asObject(usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details)
-  if (input === null && output === null && (tier ?? searched ?? null) === null && usage.type !== 'duration') return null
+  if (input === null && output === null && (tier ?? calls ?? searched ?? null) === null && usage.type !== 'duration')
+    return null
+  const cached = asObject(input?.cached_tokens_details)
   return usageDetail({
     // What is kept for longer costs more; so does what Anthropic keeps for an hour.
     cache_write_1h: asObject(input?.cache_write_tokens_details)?.ttl_12h_tokens,
     audio_input: input?.audio_tokens,
     audio_output: output?.audio_tokens,
-    audio_cached: asObject(input?.cached_tokens_details)?.audio_tokens,
+    audio_cached: cached?.audio_tokens,
     image_input: input?.image_tokens,
     image_output: output?.image_tokens,
+    image_cached: cached?.image_tokens ?? cached?.cached_image_tokens,
     // Transcriptions by models that are billed by time.
     seconds: usage.type === 'duration' ? usage.seconds : undefined,
-    searches: searched,
+    ...searched,
+    ...calls,
     tier,
   })
 }
 
+/** What tools of the provider did for a response that is paid by the call. */
+export type HostedCalls = Partial<Pick<UsageDetail, 'searches' | 'file_searches' | 'containers'>>
+
+/** Most answers hold none of these words. */
+const callWords = ['"web_search_call"', '"file_search_call"', '"cntr_'].map((word) => Buffer.from(word))
+
+export const mayHaveCalls = (answer: Buffer): boolean => callWords.some((word) => answer.includes(word))
+
 /**
- * How often a response searched the web: from its usage of tools, else from its calls. Opening a page that was found is not a search. Null:
- * the answer does not say.
+ * How often a response searched the web: from its usage of tools, else from its calls. Opening a page that was found is not a search. And
+ * how often it searched in files, and in how many containers code ran; one that the request named was paid for by whoever created it.
+ * Null: the answer does not say.
  */
-export function readSearches({ tool_usage, output }: JsonObject): number | null {
+export function readCalls({ tool_usage, tools, output }: JsonObject): HostedCalls | null {
   const counted = asObject(asObject(tool_usage)?.web_search)?.num_requests
-  if (isCount(counted)) return counted
-  const calls = asArray(output)
-    .map(asObject)
-    .filter((item) => item?.type === 'web_search_call')
-  const searches = calls.filter((call) => (asText(asObject(call?.action)?.type) ?? 'search') === 'search')
-  return calls.length === 0 ? null : searches.length
+  const items = asArray(output).map((item) => asObject(item) ?? {})
+  const ofType = (type: string) => items.filter((item) => item.type === type)
+  const searching = ofType('web_search_call')
+  const searches = searching.filter(({ action }) => (asText(asObject(action)?.type) ?? 'search') === 'search')
+  const named = new Set(asArray(tools).map((tool) => asText(asObject(tool)?.container)))
+  const containers = items.map((item) => asText(item.container_id ?? asObject(item.environment)?.container_id))
+  const used = new Set(containers.filter((id) => id !== null && !named.has(id)))
+  const searched = isCount(counted) ? counted : searching.length === 0 ? null : searches.length
+  const calls = { searches: searched, file_searches: ofType('file_search_call').length, containers: used.size }
+  return searched === null && calls.file_searches + calls.containers === 0 ? null : calls
 }
 
 /**
@@ -117,8 +134,9 @@ export function readImageTool({ tool_usage, tools }: JsonObject): TurnUsage | nu
   return {
     tokens,
     detail: usageDetail({
-      image_input: Math.max(0, (readCount(asObject(details)?.image_tokens) ?? 0) - (readCount(cached) ?? 0)),
+      image_input: readCount(asObject(details)?.image_tokens),
       image_output: output ?? tokens.output,
+      image_cached: readCount(cached),
     }),
     model: asText(tool?.model) ?? usualImageModel,
   }
@@ -138,7 +156,7 @@ export function readResult(line: Buffer): ResultUsage | null {
   const body = asObject(asObject(parseObject(line)?.response)?.body)
   const tokens = readUsage(body?.usage)
   if (body === null || tokens === null) return null
-  const detail = readUsageDetail(body.usage, body.service_tier, readSearches(body))
+  const detail = readUsageDetail(body.usage, body.service_tier, readCalls(body))
   return { model: asText(body.model), tokens, detail, beside: resultsBeside(body) }
 }
 

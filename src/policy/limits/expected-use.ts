@@ -4,9 +4,10 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import { scanObject, shortValue } from '../../core/json/json-scan.ts'
 import { readValue } from '../../core/json/json-value.ts'
-import { type ModelPrice, type TokenRates, tokenRateNames } from '../../core/model-price.ts'
+import type { ModelPrice, TokenRates } from '../../core/model-price.ts'
 import { blankUsageDetail, type UsageDetail } from '../../core/record.ts'
 import { costOf, geoFactor, variantOf } from '../prices/cost.ts'
+import { timesEach } from '../prices/regional.ts'
 import type { BudgetNeed } from './budget-counters.ts'
 import type { LongestAnswer } from './budget-faults.ts'
 
@@ -99,8 +100,20 @@ export function expectTools(
 ): BudgetNeed | undefined {
   const always = price !== null && price.per_search !== null && searchModel.test(price.model) ? 1 : 0
   if (price === null || (asked === null && always === 0)) return undefined
-  const { searches = 0, images = 0, imageModel = null, imageSize = null } = asked ?? {}
-  const detail = { ...blankUsageDetail, searches: Math.max(always, searches) }
+  const {
+    searches = 0,
+    fileSearches = 0,
+    containers = 0,
+    images = 0,
+    imageModel = null,
+    imageSize = null,
+  } = asked ?? {}
+  const detail = {
+    ...blankUsageDetail,
+    searches: Math.max(always, searches),
+    file_searches: fileSearches,
+    containers,
+  }
   const need = { usd: costOf({ tokens: null, detail }, price) ?? 0n, tokens: 0 }
   const drawn = images === 0 ? null : priceOf(imageModel)
   if (drawn !== null) {
@@ -188,16 +201,6 @@ function inputRate(writes: CacheWrites | null, tables: readonly Partial<TokenRat
   const plain = rate('input')
   const written = writes === null ? null : ((writes === 'long' ? rate('cache_write_1h') : null) ?? rate('cache_write'))
   return written === null ? plain : Math.max(written, plain ?? 0)
-}
-
-/** The same with each rate of a token so many times as high. */
-function timesEach<Rates extends Partial<TokenRates>>(rates: Rates, times: number): Rates {
-  const all = { ...rates }
-  for (const name of tokenRateNames) {
-    const rate = rates[name]
-    if (rate !== null && rate !== undefined) all[name] = rate * times
-  }
-  return all
 }
 
 /** `account`: the budget of the provider's own account. */

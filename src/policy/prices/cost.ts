@@ -26,14 +26,25 @@ export function costOf({ tokens, detail }: PricedUsage, price: ModelPrice): bigi
 function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price: ModelPrice): bigint | null {
   if (tokens === null || (price.input === null && price.output === null)) return null
   const rate = rateReader(price, detail, tokens.input)
-  const { audio_input, audio_output, audio_cached, image_input, image_output, cache_write_1h } = detail ?? noDetail
+  const {
+    audio_input,
+    audio_output,
+    audio_cached,
+    image_input,
+    image_output,
+    image_cached,
+    video_input,
+    cache_write_1h,
+  } = detail ?? noDetail
   // A part never counts for more than the rest of the whole, whatever a provider reports.
   const audioCached = Math.min(audio_cached ?? 0, tokens.cache_read)
+  const imageCached = Math.min(image_cached ?? 0, tokens.cache_read - audioCached)
   const longWrite = Math.min(cache_write_1h ?? 0, tokens.cache_write)
   let input = Math.max(0, tokens.input - tokens.cache_read - tokens.cache_write)
   const audioInput = Math.min(Math.max(0, (audio_input ?? 0) - audioCached), input)
-  const imageInput = Math.min(image_input ?? 0, input - audioInput)
-  input -= audioInput + imageInput
+  const imageInput = Math.min(Math.max(0, (image_input ?? 0) - imageCached), input - audioInput)
+  const videoInput = Math.min(video_input ?? 0, input - audioInput - imageInput)
+  input -= audioInput + imageInput + videoInput
   let output = Math.max(0, tokens.output - tokens.reasoning)
   const audioOutput = Math.min(audio_output ?? 0, output)
   const imageOutput = Math.min(image_output ?? 0, output - audioOutput)
@@ -43,12 +54,14 @@ function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price:
     if (count !== 0) sum += BigInt(count) * rate(name)
   }
   add('input', input)
-  add('cache_read', tokens.cache_read - audioCached)
+  add('cache_read', tokens.cache_read - audioCached - imageCached)
   add('audio_cache_read', audioCached)
+  add('image_cache_read', imageCached)
   add('cache_write', tokens.cache_write - longWrite)
   add('cache_write_1h', longWrite)
   add('audio_input', audioInput)
   add('image_input', imageInput)
+  add('video_input', videoInput)
   add('output', output)
   add('reasoning', tokens.reasoning)
   add('audio_output', audioOutput)
@@ -77,6 +90,8 @@ const insteadOf: Record<TokenRateName, TokenRateName | null> = {
   audio_cache_read: 'cache_read',
   image_input: 'input',
   image_output: 'output',
+  image_cache_read: 'cache_read',
+  video_input: 'image_input',
 }
 
 /**
@@ -112,6 +127,21 @@ export function variantOf(price: ModelPrice, named: string | null): PriceVariant
   return tier === 'flex' || tier === 'priority' || tier === 'batch' ? tier : null
 }
 
+/** What a call used besides tokens that the price has no rate for, in words; null: nothing. */
+export function unpricedParts(detail: UsageDetail | null, price: ModelPrice): string | null {
+  if (detail === null) return null
+  const parts = callRates
+    .filter(([used, rate]) => (detail[used] ?? 0) > 0 && price[rate] === null)
+    .map(([used, , name]) => `${name} (${detail[used]})`)
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+const callRates = [
+  ['searches', 'per_search', 'searches'],
+  ['file_searches', 'per_file_search', 'searches in files'],
+  ['containers', 'per_container', 'sessions of the code interpreter'],
+] as const
+
 /** In pico-dollars; empty if nothing of the kind was used, or none has a price. */
 function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
   if (detail === null) return []
@@ -120,6 +150,8 @@ function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
   return [
     unitCost(characters, price.per_character),
     unitCost(searches, price.per_search),
+    unitCost(detail.file_searches, price.per_file_search),
+    unitCost(detail.containers, price.per_container),
     unitCost(images, perImage),
     // Fractions of a second are charged in thousandths.
     seconds === null || price.per_second === null

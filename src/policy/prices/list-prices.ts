@@ -1,4 +1,5 @@
 import { fillPrice, type ModelPrice } from '../../core/model-price.ts'
+import { type PlacedProvider, regionalPrices } from './regional.ts'
 
 /** Where prices are stored. */
 interface PriceSource {
@@ -12,11 +13,11 @@ interface PriceTable {
   prices: (Partial<ModelPrice> & Pick<ModelPrice, 'model'>)[]
 }
 
-/** Every price in effect: the shipped table or its replacement, then those that operators set. A provider's own prices have its name. */
-export async function listPrices(
-  source: PriceSource,
-  providers: readonly { id: string; name: string }[],
-): Promise<ModelPrice[]> {
+/**
+ * Every price in effect: the shipped table or its replacement, with what it costs in regions, then those that operators set. A provider's
+ * own prices have its name.
+ */
+export async function listPrices(source: PriceSource, providers: readonly PlacedProvider[]): Promise<ModelPrice[]> {
   const table = (await source.table()) ?? (await loadShippedPrices())
   const names = new Map(providers.map(({ id, name }) => [id, name]))
   const own = (await source.list()).flatMap(({ providerId, price }) => {
@@ -24,7 +25,9 @@ export async function listPrices(
     return provider === undefined ? [] : [{ ...price, provider }]
   })
   // Prices stored by an older version lack newer members.
-  return [...table, ...own].map(fillPrice)
+  const filled = table.map(fillPrice)
+  const set = own.map(fillPrice)
+  return [...filled, ...regionalPrices(filled, providers, set), ...set]
 }
 
 /** Loaded on demand: 270 kB that only the main thread needs, once. */

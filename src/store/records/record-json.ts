@@ -1,7 +1,7 @@
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
 import { maskKeys } from '../../core/mask-keys.ts'
-import type { RequestRecord } from '../../core/record.ts'
+import { blankUsageDetail, type RequestRecord } from '../../core/record.ts'
 import { blankRecord } from './blank-record.ts'
 import type { RecordCost } from './record-tables.ts'
 
@@ -39,24 +39,20 @@ export function withRepeats(
   }
 }
 
-/** The text of a record with another cost. What had no price before has one now, so that it says so no more. */
-export function repricedText(text: string, { id, cost, attempt }: RecordCost): string {
+/** The text of a record with another cost. What had no price before has one now, so that it says so no more, unless a part has none. */
+export function repricedText(text: string, { id, cost, attempt, isPart }: RecordCost): string {
   const record = readRecord(text, id)
   record.cost = cost
   const last = record.attempts.at(-1)
   if (last !== undefined) last.cost = attempt
-  record.policy_signals = record.policy_signals.filter(({ rule }) => rule !== 'unpriced')
+  record.policy_signals = record.policy_signals.filter(({ rule }) => rule !== 'unpriced' || isPart)
   return JSON.stringify(record)
 }
 
 /** Earlier versions wrote attempts and usage without them. */
 function withCosts(record: RequestRecord): RequestRecord {
   for (const attempt of record.attempts) attempt.cost ??= null
-  const { usage_detail: detail } = record
-  if (detail !== null) {
-    detail.image_size ??= null
-    detail.geo ??= null
-  }
+  if (record.usage_detail !== null) record.usage_detail = { ...blankUsageDetail, ...record.usage_detail }
   return record
 }
 

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
 import { nanoOfPico, picoPerToken, usdOfNano } from '../../../src/core/money.ts'
-import type { TokenUsage, UsageDetail } from '../../../src/core/record.ts'
-import { costOf } from '../../../src/policy/prices/cost.ts'
+import { blankUsageDetail, type TokenUsage, type UsageDetail } from '../../../src/core/record.ts'
+import { costOf, unpricedParts } from '../../../src/policy/prices/cost.ts'
 
 const price = (rates: Partial<ModelPrice>) => fillPrice({ model: 'm', source: 'set', version: 'v', ...rates })
 const tokens = (counts: Partial<TokenUsage>): TokenUsage => ({
@@ -15,23 +15,7 @@ const tokens = (counts: Partial<TokenUsage>): TokenUsage => ({
   source: 'reported',
   ...counts,
 })
-const detail = (counts: Partial<UsageDetail>): UsageDetail => ({
-  cache_write_1h: null,
-  audio_input: null,
-  audio_output: null,
-  audio_cached: null,
-  image_input: null,
-  image_output: null,
-  searches: null,
-  seconds: null,
-  characters: null,
-  images: null,
-  image_size: null,
-  tier: null,
-  geo: null,
-  batch: null,
-  ...counts,
-})
+const detail = (counts: Partial<UsageDetail>): UsageDetail => ({ ...blankUsageDetail, ...counts })
 const sized = { per_image: { '512x512': 0.02, '1024x1024': 0.04, '1024x1024/hd': 0.08, '2048x2048': 0.09 } }
 /** In nano-dollars. */
 const invoice = (usage: Partial<TokenUsage> | null, rates: Partial<ModelPrice>, more: Partial<UsageDetail> = {}) =>
@@ -135,6 +119,35 @@ describe('the cost of a call, in nano-dollars', () => {
     ['characters', null, { per_character: 0.000015 }, { characters: 1000 }, 15_000_000n],
     ['seconds and a fraction', null, { per_second: 0.0001 }, { seconds: 12.5 }, 1_250_000n],
     ['searches beside tokens', { input: 10 }, { input: 2, per_search: 0.01 }, { searches: 2 }, 20_020_000n],
+    [
+      'searches in files and sessions of code',
+      null,
+      { per_file_search: 0.0025, per_container: 0.03 },
+      { file_searches: 3, containers: 2 },
+      67_500_000n,
+    ],
+    [
+      'cached images once, at their own rate',
+      { input: 1000, cache_read: 800 },
+      { input: 4, cache_read: 0.4, image_input: 5, image_cache_read: 0.5 },
+      { image_input: 600, image_cached: 500 },
+      100n * 4000n + 100n * 5000n + 300n * 400n + 500n * 500n,
+    ],
+    [
+      'cached images beside cached sound',
+      { input: 1000, cache_read: 800 },
+      { input: 4, cache_read: 0.4, audio_input: 32, image_input: 5, image_cache_read: 0.5 },
+      { audio_input: 400, audio_cached: 300, image_input: 600, image_cached: 500 },
+      100n * 32_000n + 100n * 5000n + 300n * 400n + 500n * 500n,
+    ],
+    [
+      'video like images where it has no rate',
+      { input: 500 },
+      { input: 0.75, image_input: 1 },
+      { video_input: 258 },
+      242n * 750n + 258n * 1000n,
+    ],
+    ['video', { input: 500 }, { input: 0.2, image_input: 0.45, video_input: 12 }, { video_input: 500 }, 6_000_000n],
     ['what its price says nothing of', { input: 10 }, { per_second: 0.0001 }, {}, null],
     ['nothing', null, { input: 1, output: 1 }, {}, null],
   ])('counts %s', (_what, usage, rates, more, expected) => {
@@ -191,6 +204,16 @@ describe('the cost of a call, in nano-dollars', () => {
     expect(costOf({ tokens: used, detail: null }, rates)).toBe(7_500_000n)
     expect(costOf({ tokens: used, detail: null }, price({ per_search: 1 }))).toBeNull()
     expect(costOf({ tokens: null, detail: null }, rates)).toBeNull()
+  })
+
+  it('names what it has no rate for', () => {
+    const used = detail({ searches: 2, file_searches: 1, containers: 1 })
+    expect(unpricedParts(used, price({ input: 1, per_search: 0.01 }))).toBe(
+      'searches in files (1), sessions of the code interpreter (1)',
+    )
+    const all = price({ per_search: 0.01, per_file_search: 0.0025, per_container: 0 })
+    expect(unpricedParts(used, all)).toBeNull()
+    expect(unpricedParts(null, all)).toBeNull()
   })
 
   it('is exact in USD', () => {

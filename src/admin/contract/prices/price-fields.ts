@@ -63,6 +63,8 @@ const titles: Record<TokenRateName, string> = {
   audio_cache_read: 'audio input tokens read from the cache',
   image_input: 'image input tokens',
   image_output: 'image output tokens',
+  image_cache_read: 'image input tokens read from the cache',
+  video_input: 'video input tokens',
 }
 const variantTitles = {
   batch: 'in batches',
@@ -77,6 +79,8 @@ function describeRate(path: readonly string[]): string {
   if (first === 'per_character') return 'USD per character'
   if (first === 'per_second') return 'USD per second of audio'
   if (first === 'per_search') return 'USD per web search'
+  if (first === 'per_file_search') return 'USD per search in files of the provider'
+  if (first === 'per_container') return 'USD per session of the code interpreter'
   const title = titles[path.at(-1) as TokenRateName]
   const tier = first in variantTitles ? ` ${variantTitles[first as 'batch']}` : ''
   return `USD per million ${title}${tier}${path.includes('long_context') ? ' in long-context requests' : ''}`

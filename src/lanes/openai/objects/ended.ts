@@ -1,7 +1,7 @@
 import type { BackgroundWork } from '../../../core/journal-format.ts'
 import { asArray, asCount, asObject, asText, type JsonObject } from '../../../core/json/json-value.ts'
 import type { EndedWork, StartedWork } from '../../earlier-work.ts'
-import { readSearches, readUsage, readUsageDetail, resultsBeside } from '../usage.ts'
+import { readCalls, readUsage, readUsageDetail, resultsBeside } from '../usage.ts'
 
 /** A response in the background, before its end. */
 export function startedResponse(answer: unknown): StartedWork | null {
@@ -90,7 +90,7 @@ function readThreadRun(id: string, work: JsonObject): EndedWork[] {
 function readUsed(type: EndedWork['type'], id: string, work: JsonObject): EndedWork[] {
   const tokens = readUsage(work.usage)
   if (tokens === null) return [{ type, id, sums: [] }]
-  const detail = readUsageDetail(work.usage, work.service_tier, readSearches(work))
+  const detail = readUsageDetail(work.usage, work.service_tier, readCalls(work))
   const own = { model: asText(work.model), lines: 1, tokens, detail }
   return [{ type, id, sums: [own, ...resultsBeside(work).map((used) => ({ ...used, lines: 0 }))] }]
 }
