@@ -78,10 +78,12 @@ function linksBehind(record: ShownRecord): string[] {
   return providersBehind(record).map((provider) => `spgw requests list --failed-at ${provider} --since 1h`)
 }
 
-function renderTokens({ tokens, cost }: ShownRecord): string[] {
+const figures = { now: 0, utc: true }
+
+function renderTokens({ tokens, usage_detail, cost, estimate_error }: ShownRecord): string[] {
   const lines: string[] = []
   if (tokens !== null) {
-    const count = (amount: number) => formatValue(amount, 'number', { now: 0, utc: true })
+    const count = (amount: number) => formatValue(amount, 'number', figures)
     const parts = (...amounts: [number, string][]) => {
       const some = amounts.filter(([amount]) => amount > 0).map(([amount, what]) => `${count(amount)} ${what}`)
       return some.length === 0 ? '' : ` (${some.join(', ')})`
@@ -90,8 +92,13 @@ function renderTokens({ tokens, cost }: ShownRecord): string[] {
     lines.push(`${count(tokens.input)} in${cached}`)
     lines.push(`${count(tokens.output)} out${parts([tokens.reasoning, 'reasoning'])}, ${tokens.source}`)
   }
+  // Searches, sound, tiers: what makes two requests of as many tokens cost differently.
+  const beside = Object.entries(usage_detail ?? {}).filter(([, value]) => value !== null)
+  const named = beside.map(([name, value]) => `${name.replaceAll('_', ' ')} ${formatValue(value, 'text', figures)}`)
+  if (named.length > 0) lines.push(named.join(', '))
   if (cost !== null) lines.push(`${formatMoney(cost.usd)}, prices ${cost.price_version}`)
   else if (tokens !== null) lines.push('No price for this model.')
+  if (estimate_error !== null) lines.push(`${formatMoney(estimate_error)} more than budgets held for it`)
   return lines
 }
 

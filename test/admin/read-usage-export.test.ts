@@ -102,6 +102,39 @@ describe('the figures of a usage export', () => {
   })
 })
 
+describe('the cost table of Google', () => {
+  const sku = (day: string, text: string, amount: string, usd: string) =>
+    `${day},Gemini API,AEFD,${text},1,"${amount}",count,${usd},${usd}`
+  const lines = [
+    sku('2026-11-25', 'Generate content input token count gemini 2.5 flash short input text', '1,000', '0.0003'),
+    sku('2026-11-25', 'Generate content cached input token count Gemini 2.5 Flash input text', '200', '0.000015'),
+    sku('2026-11-25', 'Generate content output token count gemini 3.1 flash lite preview text', '40', '0.0001'),
+    sku('2026-11-25', 'Gemini 2.5 Pro Thinking Text Output - Predictions', '7', '0.07'),
+    sku('2026-11-25', 'Grounding with Google Search', '3', '0.105'),
+    ',,,,,,,Subtotal,0.2',
+  ]
+  const head = 'Service description,Service ID,SKU description,SKU ID,Usage amount,Usage unit,Unrounded subtotal ($),Subtotal ($)'
+
+  it('counts what its SKUs say of a model, also behind lines about the invoice', () => {
+    const none = { requests: null, input: null, output: null, day: '2026-11-25' }
+    const expected = [
+      { ...none, model: 'gemini-2.5-flash', input: 1000, usd: 0.0003 },
+      { ...none, model: 'gemini-2.5-flash', input: 200, usd: 0.000015 },
+      { ...none, model: 'gemini-3.1-flash-lite-preview', output: 40, usd: 0.0001 },
+      { ...none, model: 'gemini-2.5-pro', usd: 0.07 },
+      { ...none, model: 'Grounding with Google Search', usd: 0.105 },
+    ]
+    expect(readUsageExport('a.csv', [`Date,${head}`, ...lines].join('\n'))).toEqual(expected)
+    const invoice = ['Invoice number,1', 'Invoice date,2026-11-30', '', `Usage start date,${head}`]
+    expect(readUsageExport('a.csv', [...invoice, ...lines].join('\r\n'))).toEqual(expected)
+  })
+
+  it('is refused in another currency', () => {
+    const text = `Date,${head.replaceAll('$', '€')}\n${lines[0]}`
+    expect(() => readUsageExport('a.csv', text)).toThrow('a.csv has its cost in €, not in USD.')
+  })
+})
+
 describe('a usage export that cannot be trusted', () => {
   const read = (...lines: string[]) => readUsageExport('a.csv', lines.join('\r\n'))
 

@@ -37,7 +37,7 @@ const reconciled = z.object({
   provider_output: z.number().nullable(),
   usd: z.number().nullable(),
   provider_usd: z.number().nullable(),
-  /** What the gateway recorded above what the provider exported, in USD, else in tokens. Null: the export has neither. */
+  /** What the gateway recorded above what the provider exported. Null: the export does not say. */
   difference_usd: z.number().nullable(),
   difference_tokens: z.number().nullable(),
 })
@@ -93,6 +93,8 @@ export const cost = {
         { field: 'provider_output', title: 'EXPORTED', format: 'number' },
         { field: 'usd', title: 'COST', format: 'money' },
         { field: 'provider_usd', title: 'EXPORTED', format: 'money' },
+        { field: 'difference_tokens', title: 'MORE TOKENS', format: 'number', optional: true },
+        { field: 'difference_usd', title: 'MORE COST', format: 'money', optional: true },
       ],
       empty: 'The export has no usage.',
     },

@@ -13,16 +13,21 @@ export interface ExportedUsage {
 }
 
 /**
- * Columns by what they are called in the exports of OpenAI and Anthropic, usage and cost alike, with the spellings that other
+ * Columns by what they are called in the exports of OpenAI, Anthropic and Google, usage and cost alike, with the spellings that other
  * vendors use; the first that a file has is taken, of `inputParts` all. Compared without case, blanks and punctuation.
  */
 const columns = {
-  day: ['usage_date_utc', 'start_time_iso', 'date', 'day', 'usage_date', 'start_time', 'timestamp', 'time'],
-  model: ['model_version', 'model', 'model_name', 'model_id', 'line_item', 'description', 'sku'],
+  day: ['usage_date_utc', 'start_time_iso', 'date', 'day', 'usage_date', 'usage_start_date', 'start_time', 'timestamp', 'time'],
+  model: ['model_version', 'model', 'model_name', 'model_id', 'line_item', 'sku_description', 'description', 'sku'],
   requests: ['num_model_requests', 'requests', 'request_count', 'num_requests', 'n_requests'],
   input: ['input_tokens', 'n_context_tokens_total', 'prompt_tokens', 'usage_input_tokens'],
   output: ['output_tokens', 'usage_output_tokens', 'n_generated_tokens_total', 'completion_tokens'],
-  usd: ['cost_usd', 'amount_value', 'amount_usd', 'cost', 'amount', 'usd', 'total_cost'],
+  usd: [
+    ...['cost_usd', 'amount_value', 'amount_usd', 'unrounded_subtotal', 'unrounded_cost'],
+    ...['cost', 'subtotal', 'amount', 'usd', 'total_cost'],
+  ],
+  /** What Google counts of a SKU: its description says what that is. */
+  usage: ['usage_amount'],
 } as const
 /** Anthropic counts cached and written tokens beside the others. */
 const inputParts = [
@@ -44,7 +49,9 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
   // In a well-formed file they come in pairs. From one that is never closed on, nothing would be read.
   if ((text.match(/"/g)?.length ?? 0) % 2 === 1)
     throw invalid(`${file} has a quotation mark that is never closed.`, 'Download it again.')
-  const [head = [], ...rows] = parseCsv(text)
+  const table = parseCsv(text)
+  const begin = Math.max(0, table.slice(0, mostPreamble).findIndex(isHead))
+  const [head = [], ...rows] = table.slice(begin)
   const at = findColumns(file, head)
   const days = new Map<string, string | null>()
   const read = rows.flatMap((row, index) => {
@@ -52,14 +59,37 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
     // One line without a day may be that of the totals.
     if (day === null) return []
     // A cost export of OpenAI names `MODEL, input`.
-    const model = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
-    const count = (column: number) => readNumber(row[column], { file, line: index + 2, column: head[column] ?? '' })
+    const named = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
+    const sku = at.usage < 0 ? null : readSku(named)
+    const place = { file, line: begin + index + 2 }
+    const count = (column: number) => readNumber(row[column], { ...place, column: head[column] ?? '' })
     const input = at.parts.length === 0 ? null : at.parts.reduce((sum, part) => sum + (count(part) ?? 0), 0)
-    return [{ day, model, input, requests: count(at.requests), output: count(at.output), usd: count(at.usd) }]
+    const usage = { input, requests: count(at.requests), output: count(at.output), usd: count(at.usd) }
+    return [{ day, model: sku?.model ?? named, ...usage, ...(sku?.part && { [sku.part]: count(at.usage) }) }]
   })
   if (read.length === 0 && rows.length > 0)
     throw invalid(`${file} has no day that can be read, as "${rows[0]?.[at.day] ?? ''}".`, 'Write days as 2026-01-31.')
   return read
+}
+
+/** Google's cost table begins with lines about the invoice. */
+const mostPreamble = 20
+
+function isHead(row: readonly string[]): boolean {
+  const names = row.map((name) => plain(name))
+  return find(names, columns.day) >= 0 && find(names, columns.model) >= 0
+}
+
+const skuModel = /gemini[ -](\d+(?:\.\d+)?)[ -](flash[ -]lite|flash|pro)([ -]preview)?\b/i
+const skuTokens = /\b(input|output) token count\b/i
+
+/** `Generate content output token count gemini 2.5 flash short output text`. Null: it names no model. */
+function readSku(text: string): { model: string; part: 'input' | 'output' | null } | null {
+  const [, version = '', size = '', preview = ''] = skuModel.exec(text) ?? []
+  if (version === '') return null
+  const part = skuTokens.exec(text)?.[1]?.toLowerCase()
+  const model = `gemini-${version}-${size}${preview}`.toLowerCase().replaceAll(' ', '-')
+  return { model, part: part === 'input' || part === 'output' ? part : null }
 }
 
 type ExportColumns = Record<keyof typeof columns, number> & {
@@ -74,6 +104,9 @@ function findColumns(file: string, head: readonly string[]): ExportColumns {
   ) as Record<keyof typeof columns, number>
   const parts = at.input >= 0 ? [at.input] : inputParts.map((part) => names.indexOf(plain(part))).filter((n) => n >= 0)
   const figures = [at.requests, at.output, at.usd, ...parts].some((index) => index >= 0)
+  const [currency] = /[€£¥₹]/.exec(head[at.usd] ?? '') ?? []
+  if (currency !== undefined)
+    throw invalid(`${file} has its cost in ${currency}, not in USD.`, 'Leave that column out to compare tokens.')
   if (at.day >= 0 && at.model >= 0 && figures) return { ...at, parts }
   const [separator] = /[;\t|]/.exec(head.join('')) ?? []
   if (head.length === 1 && separator !== undefined)

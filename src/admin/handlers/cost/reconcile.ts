@@ -37,7 +37,11 @@ export async function reconcileCost(context: AdminContext, { files, provider }: 
   }
   const days = exported.map(({ day }) => day).sort()
   await addRecorded(context, { name, first: days[0] ?? '', last: days.at(-1) ?? '' }, rowOf)
-  for (const row of rows.values()) compare(row)
+  const says = {
+    usd: exported.some(({ usd }) => usd !== null),
+    tokens: exported.some(({ input, output }) => input !== null || output !== null),
+  }
+  for (const row of rows.values()) compare(row, says)
   return [...rows.values()].sort((a, b) => a.day.localeCompare(b.day) || a.model.localeCompare(b.model))
 }
 
@@ -80,9 +84,9 @@ function add(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : roundUsd(one + other)
 }
 
-function compare(row: Reconciled): void {
+/** Where an export says what others cost, one that it does not name has cost nothing there. */
+function compare(row: Reconciled, says: { usd: boolean; tokens: boolean }): void {
   const { usd, provider_usd, input, output, provider_input, provider_output } = row
-  if (provider_usd !== null) row.difference_usd = roundUsd((usd ?? 0) - provider_usd)
-  if (provider_input !== null || provider_output !== null)
-    row.difference_tokens = input + output - (provider_input ?? 0) - (provider_output ?? 0)
+  if (says.usd) row.difference_usd = roundUsd((usd ?? 0) - (provider_usd ?? 0))
+  if (says.tokens) row.difference_tokens = input + output - (provider_input ?? 0) - (provider_output ?? 0)
 }

@@ -32,10 +32,11 @@ export function RecordDetails({ record }: { record: RequestRow }) {
   )
 }
 
-function tokenEntries({ tokens, cost }: RequestRow) {
+function tokenEntries({ tokens, cost, estimate_error }: RequestRow) {
   const price = { label: 'Cost', value: <Money usd={cost?.usd} /> }
   const version = { label: 'Price version', value: <UntrustedText text={cost?.price_version} /> }
-  if (tokens === null) return [{ label: 'Tokens', value: 'Not counted' }, price, version]
+  const above = estimate_error === null ? [] : [{ label: 'Above its hold', value: <Money usd={estimate_error} /> }]
+  if (tokens === null) return [{ label: 'Tokens', value: 'Not counted' }, price, version, ...above]
   return [
     { label: 'Input', value: <Count value={tokens.input} /> },
     { label: 'Cache read', value: <Count value={tokens.cache_read} /> },
@@ -45,6 +46,7 @@ function tokenEntries({ tokens, cost }: RequestRow) {
     { label: 'Source', value: tokens.source === 'reported' ? 'Provider' : 'Estimate' },
     price,
     version,
+    ...above,
   ]
 }
 
