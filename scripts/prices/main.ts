@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readLitellm } from '../../src/admin/handlers/prices/read-litellm.ts'
 import type { ModelPrice } from '../../src/core/model-price.ts'
 import { identity } from '../../src/policy/prices/find-price.ts'
 import { listPrices } from '../../src/policy/prices/list-prices.ts'
 import { readFlags } from '../read-flags.ts'
 import { compareWithGenaiPrices, differencesPage } from './compare.ts'
-import { type LitellmEntry, readLitellmEntry } from './read-litellm.ts'
 
 const help = `npm run prices -- FILE YYYY-MM-DD
 npm run prices -- --check MODULE
@@ -28,13 +28,8 @@ else {
 }
 
 function writeTable(file: string, version: string): void {
-  const entries = JSON.parse(readFileSync(file, 'utf8')) as Record<string, LitellmEntry>
-  const prices = new Map<string, ModelPrice>()
-  for (const [key, entry] of Object.entries(entries)) {
-    const price = readLitellmEntry(key, entry, version)
-    if (price !== null && !prices.has(identity(price))) prices.set(identity(price), price)
-  }
-  const rows = [...prices.values()].sort((a, b) => identity(a).localeCompare(identity(b), 'en')).map(withoutNulls)
+  const prices = readLitellm(JSON.parse(readFileSync(file, 'utf8')), version)
+  const rows = prices.sort((a, b) => identity(a).localeCompare(identity(b), 'en')).map(withoutNulls)
   const lines = rows.map((row) => JSON.stringify(row)).join(',\n')
   const target = join(root, 'src/policy/prices/table.json')
   writeFileSync(target, `{"version":"${version}","prices":[\n${lines}\n]}\n`)

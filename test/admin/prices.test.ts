@@ -95,6 +95,64 @@ describe('prices', () => {
     expect((await client.prices.list({ vendor: 'openai' })).length).toBeGreaterThan(100)
   })
 
+  it('are taken from the file of LiteLLM, whatever odd values it has', async () => {
+    const { client } = await startTestGateway()
+    const usual = { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 2e-6, output_cost_per_token: 1e-5 }
+    const file = {
+      sample_spec: { litellm_provider: 'one of https://docs.litellm.ai/docs/providers', input_cost_per_token: 0 },
+      'gpt-new': {
+        ...{
+          ...usual,
+          max_input_tokens: 272_000.5,
+          max_output_tokens: '8192',
+          regional_processing_uplift_multiplier_eu: 1.1,
+        },
+        ...{ input_cost_per_token_above_200k_tokens: 4e-6, output_cost_per_token_above_200k_tokens: 2e-5 },
+        ...{
+          cache_read_input_token_cost: 2e-7,
+          cache_read_input_image_token_cost: 5e-7,
+          input_cost_per_video_token: null,
+        },
+      },
+      'openai/gpt-new': { ...usual, input_cost_per_token: 9e-6 },
+      'claude-new': {
+        ...{ ...usual, litellm_provider: 'anthropic', output_cost_per_token: -1 },
+        provider_specific_entry: { us: 0, fast: 'x' },
+      },
+      'openai/': usual,
+      odd: null,
+      'gpt-odd': { ...usual, input_cost_per_token: '0.1', output_cost_per_token: null },
+      elsewhere: { ...usual, litellm_provider: 'nobody' },
+    }
+    expect(await client.prices.update({ files: { 'a.json': JSON.stringify(file) } })).toMatchObject({ changed: 2 })
+    const shown = await client.prices.show({ model: 'gpt-new' })
+    expect(shown).toMatchObject({
+      ...{ vendor: 'openai', source: 'shipped', input: 2, output: 10, cache_read: 0.2, image_cache_read: 0.5 },
+      ...{ video_input: null, per_search: 0.01, per_file_search: 0.0025, geo: { regional: 1.1 } },
+      ...{ long_context: { over: 200_000, input: 4, output: 20 }, max_input: 272_000, max_output: null },
+    })
+    expect(await client.prices.list({})).toMatchObject([
+      { model: 'claude-new', output: null, geo: null, fast: null },
+      shown,
+    ])
+    const none = JSON.stringify({ elsewhere: file.elsewhere })
+    expect(await refusal(client.prices.update({ files: { 'a.json': none } }))).toMatchObject({ code: 'invalid' })
+  })
+
+  it('of single providers are no part of a table', async () => {
+    const { client } = await startTestGateway()
+    const baseUrl = 'https://eu.api.openai.com/v1'
+    await client.providers.add({ kind: 'openai', name: 'eu', baseUrl, credential: 'sk-1', skipCheck: true })
+    expect(await client.prices.show({ model: 'gpt-5.4', provider: 'eu' })).toMatchObject({
+      input: 2.75,
+      provider: 'eu',
+    })
+    const text = JSON.stringify(await client.prices.list({}))
+    await client.prices.update({ files: { 'a.json': text } })
+    expect(await client.prices.show({ model: 'gpt-5.4' })).toMatchObject({ input: 2.5, vendor: 'openai' })
+    expect(await client.prices.show({ model: 'gpt-5.4', provider: 'eu' })).toMatchObject({ input: 2.75 })
+  })
+
   it('that are wrong change nothing, and none is given twice', async () => {
     const { client } = await startTestGateway()
     const good = { model: 'good', input: 1 }

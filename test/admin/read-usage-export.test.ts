@@ -113,7 +113,8 @@ describe('the cost table of Google', () => {
     sku('2026-11-25', 'Grounding with Google Search', '3', '0.105'),
     ',,,,,,,Subtotal,0.2',
   ]
-  const head = 'Service description,Service ID,SKU description,SKU ID,Usage amount,Usage unit,Unrounded subtotal ($),Subtotal ($)'
+  const head =
+    'Service description,Service ID,SKU description,SKU ID,Usage amount,Usage unit,Unrounded subtotal ($),Subtotal ($)'
 
   it('counts what its SKUs say of a model, also behind lines about the invoice', () => {
     const none = { requests: null, input: null, output: null, day: '2026-11-25' }

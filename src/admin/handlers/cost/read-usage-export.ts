@@ -17,7 +17,17 @@ export interface ExportedUsage {
  * vendors use; the first that a file has is taken, of `inputParts` all. Compared without case, blanks and punctuation.
  */
 const columns = {
-  day: ['usage_date_utc', 'start_time_iso', 'date', 'day', 'usage_date', 'usage_start_date', 'start_time', 'timestamp', 'time'],
+  day: [
+    'usage_date_utc',
+    'start_time_iso',
+    'date',
+    'day',
+    'usage_date',
+    'usage_start_date',
+    'start_time',
+    'timestamp',
+    'time',
+  ],
   model: ['model_version', 'model', 'model_name', 'model_id', 'line_item', 'sku_description', 'description', 'sku'],
   requests: ['num_model_requests', 'requests', 'request_count', 'num_requests', 'n_requests'],
   input: ['input_tokens', 'n_context_tokens_total', 'prompt_tokens', 'usage_input_tokens'],

@@ -77,7 +77,7 @@ function readGeo(given: unknown): Record<string, number> | null {
 /** What `prices show --json` prints, one or a list, of each file. */
 export function readGivenPrices(files: Record<string, string>, shape: typeof givenPrice): z.infer<typeof givenPrice>[] {
   const given = Object.entries(files).flatMap(([file, text]) => {
-    const parsed = parse(file, text)
+    const parsed = parsePrices(file, text)
     const list: unknown[] = Array.isArray(parsed) ? parsed : [parsed]
     if (list.length > mostPrices) throw invalid(`${file} has more than ${mostPrices} prices.`, 'Split the file.')
     const read = list.map((entry, index) => {
@@ -104,7 +104,7 @@ export function readGivenPrices(files: Record<string, string>, shape: typeof giv
   return given
 }
 
-function parse(file: string, text: string): unknown {
+export function parsePrices(file: string, text: string): unknown {
   try {
     // As editors of Windows begin a file.
     return JSON.parse(text.replace(/^\uFEFF/, ''))

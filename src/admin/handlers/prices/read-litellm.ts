@@ -1,3 +1,4 @@
+import { asObject, type JsonObject } from '../../../core/json/json-value.ts'
 import {
   fillPrice,
   type ModelPrice,
@@ -6,11 +7,12 @@ import {
   type TokenRates,
   tokenRateNames,
   type VariantRates,
-} from '../../src/core/model-price.ts'
-import { presets } from '../../src/providers/presets.ts'
+} from '../../../core/model-price.ts'
+import { identity } from '../../../policy/prices/find-price.ts'
+import { presets } from '../../../providers/presets.ts'
 
 /** An entry of LiteLLM's `model_prices_and_context_window.json`: costs a unit, in USD. */
-export type LitellmEntry = Record<string, unknown>
+type LitellmEntry = JsonObject
 
 /** LiteLLM's providers of the kinds that have no presets → the vendor as this gateway names it. */
 const kindVendors: Record<string, string> = {
@@ -61,12 +63,28 @@ const laterNames: Partial<Record<TokenRateName, string>> = {
   cache_write_1h: 'cache_creation_input_token_cost_above_12hr',
 }
 
+/** Whether this is LiteLLM's file, and not a price of this gateway. */
+export function isLitellm(file: unknown): boolean {
+  return Object.values(asObject(file) ?? {}).some((entry) => typeof asObject(entry)?.litellm_provider === 'string')
+}
+
+/** What this gateway serves of LiteLLM's file; of two entries for the same model, the first. */
+export function readLitellm(file: unknown, version: string): ModelPrice[] {
+  const prices = new Map<string, ModelPrice>()
+  for (const [key, entry] of Object.entries(asObject(file) ?? {})) {
+    const price = readEntry(key, asObject(entry) ?? {}, version)
+    if (price !== null && !prices.has(identity(price))) prices.set(identity(price), price)
+  }
+  return [...prices.values()]
+}
+
 /** Null: no vendor that this gateway serves, a name that only LiteLLM uses, or nothing that it can price. */
-export function readLitellmEntry(key: string, entry: LitellmEntry, version: string): ModelPrice | null {
+function readEntry(key: string, entry: LitellmEntry, version: string): ModelPrice | null {
   const vendor = vendors.get(String(entry.litellm_provider))
   const { model, prefixed } = splitKey(key)
   // `azure/eu/gpt-4o` and `bedrock/us-east-1/…` are regions of LiteLLM's own; a vendor's name with a slash has its vendor before it.
-  if (vendor === undefined || (model.includes('/') && !prefixed) || isRegional(vendor, model)) return null
+  if (vendor === undefined || model === '' || (model.includes('/') && !prefixed) || isRegional(vendor, model))
+    return null
   const price = fillPrice({
     model,
     vendor,
@@ -79,8 +97,8 @@ export function readLitellmEntry(key: string, entry: LitellmEntry, version: stri
     per_file_search: vendor === 'openai' && hasTools(entry) ? fileSearch : null,
     per_image: imageRate(entry),
     long_context: longContext(entry, ''),
-    max_input: numberOf(entry.max_input_tokens) || null,
-    max_output: numberOf(entry.max_output_tokens) || null,
+    max_input: mostOf(entry.max_input_tokens),
+    max_output: mostOf(entry.max_output_tokens),
   })
   // A write costs at least what is written: less is the price of storing it, or means that it is not charged apart.
   if (price.input !== null && price.cache_write !== null && price.cache_write < price.input) price.cache_write = null
@@ -122,13 +140,13 @@ function addOfVendor(price: ModelPrice, entry: unknown): void {
   const { fast, us } = entry as LitellmEntry
   const times = numberOf(fast)
   if (times !== null) price.fast = timesEach(price, times)
-  const there = numberOf(us)
+  const there = factorOf(us)
   if (there !== null) price.geo = { us: there }
 }
 
 /** At OpenAI's hosts of regions, and on Vertex anywhere but at `global`. */
 function addRegional(price: ModelPrice, entry: LitellmEntry): void {
-  const times = numberOf(entry.regional_processing_uplift_multiplier_eu ?? entry.regional_endpoint_uplift_multiplier)
+  const times = factorOf(entry.regional_processing_uplift_multiplier_eu ?? entry.regional_endpoint_uplift_multiplier)
   if (times !== null) price.geo = { ...price.geo, regional: times }
 }
 
@@ -194,6 +212,14 @@ function imageRate(entry: LitellmEntry): Record<string, number> | null {
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
 }
+
+/** As `prices set --geo` takes it. */
+function factorOf(value: unknown): number | null {
+  const factor = numberOf(value) ?? 0
+  return factor >= 0.1 && factor <= 10 ? factor : null
+}
+
+const mostOf = (value: unknown) => Math.floor(numberOf(value) ?? 0) || null
 
 /** A row of zeros says nothing but that LiteLLM knows no price, unless moderation is free. */
 function isPriced(price: ModelPrice): boolean {
