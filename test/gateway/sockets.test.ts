@@ -268,13 +268,17 @@ describe('a connection whose first frame names the model', () => {
     const usageMetadata = { promptTokenCount: 10, responseTokenCount: 5, thoughtsTokenCount: 2, totalTokenCount: 17 }
     far.send({ setupComplete: {} })
     far.send({ serverContent: { modelTurn: { parts: [{ text: 'hi' }] } } })
-    far.send({ serverContent: { turnComplete: true }, usageMetadata })
-    for (let time = 0; time < 3; time++) await client.next()
+    const groundingMetadata = { webSearchQueries: ['a', 'b'] }
+    far.send({ serverContent: { groundingMetadata } })
+    const promptTokensDetails = [{ modality: 'VIDEO', tokenCount: 6 }]
+    far.send({ usageMetadata: { ...usageMetadata, promptTokensDetails }, serverContent: { turnComplete: true } })
+    for (let time = 0; time < 4; time++) await client.next()
     bye(client, 1000)
     await far.closed
     expect(await plane.record(client.requestId)).toMatchObject({
       ...{ lane: 'gemini', operation: 'live', status: 101, error: null, model: 'talk', upstream_model: 'gemini-live' },
       tokens: { input: 10, output: 7, reasoning: 2, source: 'reported' },
+      usage_detail: { video_input: 6, searches: 2 },
     })
   })
 

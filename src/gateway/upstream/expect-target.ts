@@ -13,6 +13,7 @@ import {
   expectMedia,
   expectTools,
   increment,
+  inSound,
   noPrice,
   priceAsAsked,
   unboundedAnswer,
@@ -79,7 +80,9 @@ function expectModel(
     return noPrice(model)
   const input = usesTokens ? call.inputTokens + (earlier?.input ?? 0) : 0
   const beside = toolsOf(call, target, price, tools)
-  if (match.endpoint.socket !== null) return { price: inSound(price), input, output: increment, grows: true, beside }
+  // Any turn of a connection may answer in sound.
+  if (match.endpoint.socket !== null)
+    return { price: price && inSound(price), input, output: increment, grows: true, beside }
   if (outputLimits === undefined && !isLater) return { price, input, ...expectMedia(price, unitsOf(call)) }
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
@@ -103,12 +106,6 @@ function toolsOf(
     const model = target.additionalUpstreamModels?.[place] ?? name ?? usualImageModel
     return live === undefined ? null : gateway.model.priceOf(live, model)
   })
-}
-
-/** Any turn of a connection may answer in sound, which costs more than text. */
-function inSound(price: ModelPrice | null): ModelPrice | null {
-  const { output = null, audio_output = null } = price ?? {}
-  return price === null || audio_output === null ? price : { ...price, output: Math.max(output ?? 0, audio_output) }
 }
 
 /** A file has so many bytes as it announces. */

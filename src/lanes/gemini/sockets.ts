@@ -42,6 +42,7 @@ function resumptionHandle(update: unknown): ObjectName[] {
 const wanted = ['serverContent', 'toolCall', 'usageMetadata', 'sessionResumptionUpdate', 'error']
 const turnEnds = ['turnComplete', 'interrupted']
 const written = ['modelTurn', 'outputTranscription']
+const grounding = 'groundingMetadata'
 /** Base64 of 24,000 two-byte samples a second, which count as 25 tokens. */
 const audioBytesPerToken = 2560
 
@@ -61,6 +62,8 @@ class LiveReader implements SocketReader {
   sounded = 0
   readonly beside = null
   #busy = false
+  /** Of the turn that runs, until its usage is reported. */
+  #searches = 0
 
   frame(frame: Buffer): SocketReading {
     this.turn = null
@@ -70,6 +73,7 @@ class LiveReader implements SocketReader {
     const scan = scanObject(frame, wanted)
     if (!scan.ok) return emptyReading
     let reading = emptyReading
+    let usage: unknown = null
     for (const { name, start, end } of scan.members) {
       if (name === 'serverContent') {
         this.#readContent(frame, { start, end })
@@ -81,18 +85,25 @@ class LiveReader implements SocketReader {
       }
       const value = readValue(frame, { start, end })
       if (name === 'sessionResumptionUpdate') reading = { ...reading, created: resumptionHandle(value) }
-      else if (name === 'usageMetadata') {
-        this.turn = { tokens: readLiveUsage(value), detail: readGenerateDetail(value) }
-      } else if (typeof value === 'object' && value !== null)
+      else if (name === 'usageMetadata') usage = value
+      else if (typeof value === 'object' && value !== null)
         reading = { ...reading, error: readStreamedError({ ...value }) }
+    }
+    if (usage !== null) {
+      this.turn = { tokens: readLiveUsage(usage), detail: readGenerateDetail(usage, this.#searches) }
+      this.#searches = 0
     }
     return reading
   }
 
   #readContent(frame: Buffer, span: Span): void {
-    const content = scanObject(frame, [...turnEnds, ...written], span)
+    const content = scanObject(frame, [...turnEnds, ...written, grounding], span)
     const members = content.ok ? content.members : []
     for (const { name, start, end } of members) {
+      if (name === grounding) {
+        const queries = asArray(asObject(readValue(frame, { start, end }))?.webSearchQueries).length
+        this.#searches = Math.max(this.#searches, queries)
+      }
       if (!written.includes(name)) continue
       const part = frame.subarray(start, end)
       const sounded = part.includes('"inlineData"') ? Math.ceil(part.length / audioBytesPerToken) : 0

@@ -85,11 +85,23 @@ export function holdOf(price: ModelPrice, input: number, output: number, units: 
 /** Models that search for every answer, without a tool: OpenAI's, and Perplexity's. */
 const searchModel = /-search-(?:preview|api)(?:-|$)|^(?:perplexity\/)?sonar(?:-|$)/
 
+/** Tokens of the largest image that a model makes in its answer, as Gemini's do. */
+const answeredImage = 2000
+
+/** What that costs above as many tokens of text. */
+function imageInAnswer(price: ModelPrice, batch: true | null): bigint {
+  const { output, image_output, per_image } = price
+  if (output === null || image_output === null || image_output <= output || per_image !== null) return 0n
+  const units = { ...blankUsageDetail, batch }
+  const drawn = holdOf(price, 0, answeredImage, { ...units, image_output: answeredImage })
+  return drawn - holdOf(price, 0, answeredImage, units)
+}
+
 /** Tokens of the text that a model writes for the one that makes its image. */
 const drawnFrom = 256
 
 /**
- * What tools of the provider, and models that search by themselves, may use besides the model's tokens. Undefined: nothing that has a
+ * What tools of the provider, and models that search or draw by themselves, may use besides the model's tokens. Undefined: nothing that has a
  * price. `priceOf`: of a model that makes images, by its name in the request. `batch`: at the rates of batches.
  */
 export function expectTools(
@@ -99,7 +111,8 @@ export function expectTools(
   batch: true | null = null,
 ): BudgetNeed | undefined {
   const always = price !== null && price.per_search !== null && searchModel.test(price.model) ? 1 : 0
-  if (price === null || (asked === null && always === 0)) return undefined
+  const image = price === null ? 0n : imageInAnswer(price, batch)
+  if (price === null || (asked === null && always === 0 && image === 0n)) return undefined
   const {
     searches = 0,
     fileSearches = 0,
@@ -114,7 +127,7 @@ export function expectTools(
     file_searches: fileSearches,
     containers,
   }
-  const need = { usd: costOf({ tokens: null, detail }, price) ?? 0n, tokens: 0 }
+  const need = { usd: image + (costOf({ tokens: null, detail }, price) ?? 0n), tokens: 0 }
   const drawn = images === 0 ? null : priceOf(imageModel)
   if (drawn !== null) {
     const { output, units } = expectMedia(drawn, { ...blankUsageDetail, images, image_size: imageSize, batch })
@@ -131,6 +144,8 @@ export interface AskedRates {
   geo: string | null
   /** Its prompt is written to the provider's cache; null or absent: no. */
   writes?: CacheWrites | null
+  /** It may be answered in sound, which costs more than text. */
+  sounds?: true
 }
 
 const rateMembers = ['service_tier', 'serviceTier', 'speed', 'inference_geo', 'fallbacks']
@@ -143,7 +158,9 @@ const cacheMark = Buffer.from('"cache_control"')
  */
 export function askedRates(body: Buffer, price: ModelPrice | null = null): AskedRates | null {
   const asked: AskedRates = { tier: null, geo: null }
-  if (price !== null && !hasDearer(price)) return body.includes(cacheMark) ? withWrites(asked, body) : null
+  if (price !== null && dearerInSound(price) && asksSound(body)) asked.sounds = true
+  const plain = asked.sounds === true ? asked : null
+  if (price !== null && !hasDearer(price)) return body.includes(cacheMark) ? withWrites(asked, body) : plain
   const watch = { names: cacheMarks, seen: false }
   const scan = scanObject(body, rateMembers, undefined, watch)
   for (const member of scan.ok ? scan.members : []) {
@@ -155,7 +172,22 @@ export function askedRates(body: Buffer, price: ModelPrice | null = null): Asked
     else asked.tier = dearerTier(asked.tier, text)
   }
   if (watch.seen) return withWrites(asked, body)
-  return asked.tier === null && asked.geo === null ? null : asked
+  return asked.tier === null && asked.geo === null ? plain : asked
+}
+
+/** `modalities` of OpenAI, `responseModalities` of Gemini. */
+const soundWords = ['odalities"', '"audio"', '"AUDIO"'].map((word) => Buffer.from(word))
+
+function asksSound(body: Buffer): boolean {
+  const [named, ...kinds] = soundWords.map((word) => body.includes(word))
+  return named === true && kinds.includes(true)
+}
+
+const dearerInSound = ({ output, audio_output }: ModelPrice) => (audio_output ?? 0) > (output ?? 0)
+
+/** With output at the rate of sound, where that is dearer. */
+export function inSound(price: ModelPrice): ModelPrice {
+  return dearerInSound(price) ? { ...price, output: price.audio_output } : price
 }
 
 const withWrites = (asked: AskedRates, body: Buffer) => ({ ...asked, writes: cacheWritesOf(body) })
@@ -179,15 +211,18 @@ export function priceAsAsked(
   price: ModelPrice | null,
   asks: (price: ModelPrice) => AskedRates | null,
 ): ModelPrice | null {
-  if (price === null || !(hasDearer(price) || price.cache_write !== null || price.cache_write_1h !== null)) return price
+  if (price === null) return price
+  const { cache_write, cache_write_1h } = price
+  if (!(hasDearer(price) || cache_write !== null || cache_write_1h !== null || dearerInSound(price))) return price
   const asked = asks(price)
   if (asked === null) return price
-  const { tier, geo, writes = null } = asked
+  const { tier, geo, writes = null, sounds = false } = asked
   const variant = tier === null ? null : variantOf(price, tier)
   const { long_context: long, ...rates } = (variant === null ? null : price[variant]) ?? {}
   const times = geoFactor(price, geo) ?? 1
-  if (times === 1 && variant === null && writes === null) return price
-  const all = { ...price, ...rates }
+  if (times === 1 && variant === null && writes === null && !sounds) return price
+  const own = { ...price, ...rates }
+  const all = sounds ? inSound(own) : own
   const over = price.long_context === null ? null : { ...price.long_context, ...long }
   if (over !== null) over.input = inputRate(writes, [over, all])
   all.input = inputRate(writes, [all])

@@ -58,6 +58,13 @@ describe('tools of the provider', () => {
   const asks = { searches: 0, images: 0, imageModel: null, imageSize: null }
   const none = () => null
 
+  it('hold an image, where the model may answer with one', () => {
+    const draws = { ...price(), output: 12, image_output: 120, batch: { output: 6, image_output: 60 } }
+    expect(expectTools(null, draws, none)).toEqual({ usd: 2000n * 108_000n, tokens: 0 })
+    expect(expectTools(null, draws, none, true)).toEqual({ usd: 2000n * 54_000n, tokens: 0 })
+    expect(expectTools(null, { ...draws, image_output: 12 }, none)).toBeUndefined()
+  })
+
   it('hold each search, and nothing where searches have no price', () => {
     expect(expectTools({ ...asks, searches: 3 }, searching, none)).toEqual({ usd: 30_000_000n, tokens: 0 })
     expect(expectTools({ ...asks, searches: 3 }, price(), none)).toBeUndefined()
@@ -147,6 +154,17 @@ describe('a dearer tier', () => {
     const ultra = { ...dear, ultrafast: { input: 12 } }
     expect(tier('{"service_tier":"ultrafast"}', ultra)).toMatchObject({ input: 12 })
     expect(tier('{"service_tier":"fast"}', ultra)).toMatchObject({ input: 3 })
+  })
+
+  it('is sound, where it may be the answer', () => {
+    const audio = { ...price(), output: 10, audio_output: 64 }
+    const sound = (text: string, model: ModelPrice) => priceAsAsked(model, (own) => askedRates(Buffer.from(text), own))
+    expect(sound('{"modalities":["text","audio"]}', audio)).toMatchObject({ output: 64, input: audio.input })
+    expect(sound('{"generationConfig":{"responseModalities":["AUDIO"]}}', audio)).toMatchObject({ output: 64 })
+    for (const body of ['{"modalities":["text"]}', '{"messages":[{"role":"user","content":"audio"}]}'])
+      expect(sound(body, audio)).toBe(audio)
+    const tiers = { ...audio, priority: { input: 2, output: 20 } }
+    expect(sound('{"modalities":["audio"],"service_tier":"priority"}', tiers)).toMatchObject({ input: 2, output: 64 })
   })
 
   it('of Anthropic is a speed, also of a model to fall back to; a place costs more by a factor', () => {

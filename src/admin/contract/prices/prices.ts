@@ -119,7 +119,8 @@ export const prices = {
     .input(
       z.strictObject({
         files: field(z.record(z.string(), z.string()).optional(), {
-          description: 'JSON file with the whole table, as `prices list --json` prints it, or the price file of LiteLLM',
+          description:
+            'JSON file with the whole table, as `prices list --json` prints it, or the price file of LiteLLM',
           label: 'Files',
           help: 'JSON files with prices',
           flag: 'file',
