@@ -95,6 +95,7 @@ const pairs: readonly TalkPair<Talk>[] = [
   ['responses', 'chat', responsesBody, { model: 'qwen', compatible: true }],
   ['responses', 'messages', responsesBody, { model: 'claude-opus-4-8' }],
   ['responses', 'generate', responsesBody, { model: 'gemini-2.5-pro' }],
+  ['responses', 'generate', responsesBody, { model: 'gemini-3-pro' }],
   ['generate', 'chat', generateBody, { model: 'gpt-4o' }],
   ['generate', 'responses', generateBody, { model: 'gpt-5.4' }],
   ['generate', 'messages', generateBody, { model: 'claude-opus-4-8' }],

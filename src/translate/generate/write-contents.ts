@@ -62,7 +62,10 @@ class ContentWriter {
 
   model(parts: OrderedTurn['parts'], isCurrent: boolean): JsonObject[] {
     const calls = parts.filter((part) => part.kind === 'call')
-    const unsigned = this.#isNewest && isCurrent && calls.every(({ opaque }) => opaque?.form !== 'thought')
+    const [first] = calls
+    const unsigned = this.#isNewest && calls.every(({ opaque }) => opaque?.form !== 'thought')
+    // Only the current turn is checked. In earlier ones the word stays, so that the provider's cache finds them unchanged.
+    if (unsigned && isCurrent && first !== undefined) this.#ledger.lose(`${first.path}.thought_signature`)
     return parts.flatMap((part): JsonObject[] => {
       switch (part.kind) {
         case 'text':
@@ -71,7 +74,7 @@ class ContentWriter {
         case 'reasoning':
           return this.#reasoning(part)
         case 'call':
-          return [this.#call(part, unsigned && part === calls[0])]
+          return [this.#call(part, unsigned && part === first)]
         default:
           if (isMedia(part)) return [part.made === true ? this.#made(part) : this.#media(part)]
           this.#ledger.lose(part.path)
@@ -102,11 +105,10 @@ class ContentWriter {
   }
 
   #call(call: NamedCall, isUnsigned: boolean): JsonObject {
-    const { id, name, custom, opaque, path } = call
+    const { id, name, custom, opaque } = call
     const args = custom ? { input: call.arguments } : embedJson(argumentsObject(call, this.#ledger))
     const functionCall = { ...(this.#isNewest && { id }), name: toolNameFor('generate', name), args }
     if (opaque?.form === 'thought') return { functionCall, thoughtSignature: opaque.value }
-    if (isUnsigned) this.#ledger.lose(`${path}.thought_signature`)
     return isUnsigned ? { functionCall, thoughtSignature: withoutSignature } : { functionCall }
   }
 

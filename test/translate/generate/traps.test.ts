@@ -8,7 +8,7 @@ import { translateEvents, translateRequest, writeContext } from '../../support/t
 // Tests are named after the reports of other gateways that had the error.
 
 describe('signatures', () => {
-  it('pipecat PR 5809, CLIProxyAPI 2098: calls of the current turn that are not signed say so, once for each step', () => {
+  it('pipecat PR 5809, CLIProxyAPI 2098: calls that are not signed say so, once for each step, in every later turn', () => {
     const step = (id: string) => [
       { role: 'assistant', content: null, tool_calls: [call(id), call(`${id}b`)] },
       result(id),
@@ -24,13 +24,14 @@ describe('signatures', () => {
       partsOf(sent, index).filter((part) => 'functionCall' in part),
     )
     expect(signatures.map(({ thoughtSignature }) => thoughtSignature ?? null)).toEqual([
-      null,
+      'skip_thought_signature_validator',
       null,
       'skip_thought_signature_validator',
       null,
       'skip_thought_signature_validator',
       null,
     ])
+    // Google checks the current turn only.
     expect(losses).toEqual([
       'messages[6].tool_calls[0].thought_signature',
       'messages[9].tool_calls[0].thought_signature',
