@@ -24,6 +24,13 @@ const carrying = {
 /** Older Claude gets its thinking back only while it thinks. */
 const thinks = (body: JsonObject) => ({ model: 'm', reasoning_effort: 'medium', ...body })
 
+it('a level that Gemini has had since 2026 (XHIGH) is an effort elsewhere', () => {
+  const generationConfig = { thinkingConfig: { thinkingLevel: 'XHIGH' } }
+  const body = { contents: [{ role: 'user', parts: [{ text: 'x' }] }], generationConfig }
+  const { sent, losses } = request('generate', 'messages', body, { model: 'claude-opus-4-8' })
+  expect([sent?.output_config, losses]).toEqual([{ effort: 'xhigh' }, []])
+})
+
 describe('reasoning', () => {
   describe('litellm 18926: all turns since the last question are one answer to older Claude', () => {
     const signed = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }

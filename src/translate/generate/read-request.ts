@@ -142,6 +142,7 @@ const levels: Readonly<Record<string, ReasoningSettings['effort']>> = {
   LOW: 'low',
   MEDIUM: 'medium',
   HIGH: 'high',
+  XHIGH: 'xhigh',
 }
 
 function readThinking(config: JsonObject | null): ReasoningSettings | null {

@@ -87,6 +87,7 @@ const inNamespace = { otherwise: 'mapped', why: 'one by one, with the namespace 
 export const responsesFields = {
   access_programs: dropped,
   background: refused('answers in the background need a provider that stores them', [false]),
+  background_options: { otherwise: 'dropped', harmless: [{ completion_window: 'soonest' }] },
   // Codex sends it, for OpenAI's own records.
   client_metadata: ignored,
   context_management: dropped,

@@ -78,6 +78,7 @@ export const responsesBodies: readonly JsonObject[] = [
     service_tier: 'flex',
     store: true,
     truncation: 'auto',
+    background_options: { completion_window: '2h', continuation_id: 'c' },
     text: {
       verbosity: 'low',
       format: { type: 'json_schema', name: 'n', description: 'd', strict: true, schema: { type: 'object' } },

@@ -99,6 +99,7 @@ describe('answers', () => {
     expect(
       ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE', 'IMAGE_SAFETY'].map(reason),
     ).toEqual(Array(7).fill('content_filter'))
+    expect(['MODEL_ARMOR', 'ESCALATION', 'PUP_LIMITED_DISABLED'].map(reason)).toEqual(Array(3).fill('content_filter'))
   })
 
   it('without candidates, without parts, with empty texts: nothing breaks', () => {
