@@ -145,8 +145,10 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
 
 export function modelFacts(model: string): ModelFacts {
   const name = model.toLowerCase()
-  // Some vendors write Claude's versions with a dot.
-  const dashed = name.includes('claude') ? name.replaceAll('.', '-') : name
+  // Some vendors write Claude's versions with a dot, or before the name.
+  const dashed = name.includes('claude')
+    ? name.replaceAll('.', '-').replace(/claude-(4(?:-\d)?)-(opus|sonnet|haiku)/, 'claude-$2-$1')
+    : name
   return rows.find(([pattern]) => pattern.test(dashed))?.[1] ?? plain
 }
 

@@ -131,7 +131,7 @@ class TurnList {
   }
 }
 
-function isResult(part: Part): part is ResultPart {
+function isResult(part: { kind: string }): part is ResultPart {
   return part.kind === 'result'
 }
 
@@ -279,6 +279,19 @@ export function asUserText(part: TextPart): TextPart {
 
 /** For targets where the user must begin. The text never changes, since variation would spoil caches and signatures. */
 export const beginningText = '(The conversation begins with the assistant.)'
+
+/**
+ * Whether the answer under way calls tools and begins without thinking that the model signed. Claude takes all of the assistant's turns since
+ * the user's last question for one answer: where one begins with thinking, later ones need none.
+ */
+export function beginsUnsigned(
+  turns: readonly OrderedTurn[],
+  isSigned: (first: OrderedTurn['parts']) => boolean,
+): boolean {
+  const isQuestion = ({ role, parts }: OrderedTurn) => role === 'user' && !parts.some(isResult)
+  const answers = turns.slice(turns.findLastIndex(isQuestion) + 1).filter(({ role }) => role === 'assistant')
+  return answers.some(({ parts }) => parts.some(isCall)) && !isSigned(answers[0]?.parts ?? [])
+}
 
 export function isMedia(part: { kind: string }): part is MediaPart {
   return part.kind === 'image' || part.kind === 'audio' || part.kind === 'video' || part.kind === 'file'

@@ -11,6 +11,8 @@ describe('facts about models', () => {
     ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', 'budget', 'one', true],
     ['anthropic/claude-haiku-4.5', 'budget', 'one', true],
     ['claude-sonnet-4-6', 'adaptive', 'one', false],
+    ['anthropic/claude-4.5-sonnet-20250929', 'budget', 'one', true],
+    ['anthropic/claude-4.6-opus', 'adaptive', 'one', false],
     ['claude-opus-4-7-20260416', 'adaptive', 'none', false],
     ['anthropic/claude-opus-4.8', 'adaptive', 'none', false],
     ['claude-mythos-5-2', 'adaptive', 'none', false],

@@ -147,12 +147,88 @@ describe("OpenRouter's models of Google", () => {
     expect(asks('google/gemini-2.5-pro', { type: 'disabled' })).toEqual([{ max_tokens: 1024 }, ['thinking']])
   })
 
-  it('think by an effort where they know no budget; Claude is not asked to think', () => {
+  it('think by an effort where they know no budget', () => {
     expect(asks('google/gemini-3-pro', enabled(3000))).toEqual([{ effort: 'low' }, ['thinking']])
-    expect(asks('anthropic/claude-sonnet-4.5', enabled(3000))).toEqual([
-      undefined,
-      ['thinking.budget_tokens', 'thinking'],
-    ])
+  })
+})
+
+describe("OpenRouter's models of Anthropic are asked to think", () => {
+  const target = { compatible: true, reasoningBudget: true, cacheControl: true }
+  const [older, newer] = ['anthropic/claude-sonnet-4.5', 'anthropic/claude-opus-4.7']
+  const asks = (from: FormatName, model: string, more: JsonObject) => {
+    const messages = [{ role: 'user', content: 'x' }]
+    const bodies = {
+      messages: { model: 'm', max_tokens: 10_000, messages },
+      responses: { model: 'm', input: messages },
+      generate: { contents: [{ role: 'user', parts: [{ text: 'x' }] }] },
+      chat: { model: 'm', messages },
+    }
+    const { sent, losses } = request(from, 'chat', { ...bodies[from], ...more }, { model, ...target })
+    return { sent, losses }
+  }
+  const thinking = { type: 'enabled', budget_tokens: 3000 }
+
+  it.each<[FormatName, string, JsonObject, unknown, string[]]>([
+    ['messages', older, { thinking }, { max_tokens: 3000 }, []],
+    ['messages', older, { thinking: { type: 'disabled' } }, { enabled: false }, []],
+    ['messages', newer, { thinking }, { effort: 'low' }, ['thinking']],
+    ['messages', newer, { thinking: { type: 'adaptive' } }, { enabled: true }, []],
+    [
+      'messages',
+      newer,
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      { effort: 'xhigh' },
+      [],
+    ],
+    ['responses', newer, { reasoning: { effort: 'high' } }, { effort: 'high' }, []],
+    ['responses', newer, { reasoning: { effort: 'minimal' } }, { effort: 'low' }, ['reasoning']],
+    ['responses', older, { reasoning: { effort: 'high' } }, { max_tokens: 16_384 }, []],
+    ['responses', newer, { reasoning: { summary: 'auto' } }, { enabled: true }, []],
+    ['generate', older, { generationConfig: { thinkingConfig: { thinkingBudget: -1 } } }, { max_tokens: 8192 }, []],
+    ['generate', newer, { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } }, { enabled: false }, []],
+    ['messages', 'anthropic/claude-fable-5', { thinking: { type: 'disabled' } }, { effort: 'low' }, ['thinking']],
+    ['messages', older, {}, undefined, []],
+  ])('%s to %s: %j', (from, model, more, written, lost) => {
+    const { sent, losses } = asks(from, model, more)
+    expect([sent?.reasoning, losses]).toEqual([written, lost])
+  })
+
+  it('and older ones then get no sampling and no forced call, which they would refuse', () => {
+    const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+    const more = { thinking, temperature: 0.5, tools, tool_choice: { type: 'any' } }
+    const { sent, losses } = asks('messages', older, more)
+    expect(sent).toMatchObject({ tool_choice: 'auto', reasoning: { max_tokens: 3000 } })
+    expect(sent).not.toHaveProperty('temperature')
+    expect(losses).toEqual(['tool_choice', 'temperature'])
+  })
+
+  const loop = (list: readonly object[]) => {
+    const opaque = { family: 'openrouter', form: 'details', value: JSON.stringify(list) }
+    const data = `sealed.${Buffer.from(JSON.stringify(opaque)).toString('base64url')}`
+    const call = { type: 'tool_use', id: 'a', name: 'look', input: {} }
+    return [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: list.length === 0 ? [call] : [call, { type: 'redacted_thinking', data }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }] },
+    ]
+  }
+  const own = { type: 'reasoning.text', text: 't', signature: 's', format: 'anthropic-claude-v1', index: 0 }
+
+  it('but not in a loop of calls that began without: older ones would refuse it', () => {
+    const signed = asks('messages', older, { thinking, messages: loop([own]) })
+    expect(signed.sent?.reasoning).toEqual({ max_tokens: 3000 })
+    expect(asArray(signed.sent?.messages)[1]).toMatchObject({ reasoning_details: [own] })
+    const unsigned = asks('messages', older, { thinking, messages: loop([]) })
+    expect([unsigned.sent?.reasoning, unsigned.losses]).toEqual([undefined, ['thinking']])
+    const asked = [...loop([]), { role: 'assistant', content: 'done' }, { role: 'user', content: 'y' }]
+    expect(asks('messages', older, { thinking, messages: asked }).sent?.reasoning).toEqual({ max_tokens: 3000 })
+    expect(asks('messages', newer, { thinking, messages: loop([]) }).sent?.reasoning).toEqual({ effort: 'low' })
+  })
+
+  it('and get nothing back of what they thought while they are not asked to think', () => {
+    const { sent, losses } = asks('messages', older, { messages: loop([own]) })
+    expect(asArray(sent?.messages)[1]).not.toHaveProperty('reasoning_details')
+    expect(losses).toEqual(['messages[1].content[1]'])
   })
 })
 

@@ -11,7 +11,7 @@ import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../m
 import { functionSchema, isStrictOutput, isStrictTool, refuseOtherThanObjects } from '../schema/openai.ts'
 import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
-import { orderTurns } from '../turns.ts'
+import { type OrderedTurns, orderTurns } from '../turns.ts'
 import { writeReasoningMember } from './reasoning-member.ts'
 import { writeTurns } from './write-turns.ts'
 
@@ -21,16 +21,21 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   ledger.settle(conversation.seen)
   const turns = orderTurns(conversation, { systemInPlace: true }, ledger)
   const marks = target.cacheControl === true ? new CacheMarks(ledger) : null
-  const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools, marks })
+  const reasoning = writeReasoning(conversation, turns, target, facts, ledger)
+  // Claude 4.5 and older: while it thinks, it takes no forced calls and no sampling, and otherwise nothing back that it thought.
+  const byBudget = facts.family === 'anthropic' && facts.reasoning.control === 'budget'
+  const thinks = byBudget && 'reasoning' in reasoning && asObject(reasoning.reasoning)?.enabled !== false
+  const keepsDetails = !byBudget || thinks
+  const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools, marks, keepsDetails })
   marks?.finish()
   if (messages.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   const body: JsonObject = {
     model: target.model,
     messages,
-    ...writeTools(conversation, target, ledger),
+    ...writeTools(conversation, target, thinks || !facts.forcedCalls, ledger),
     ...writeLimits(conversation, target, facts, ledger),
-    ...writeSampling(conversation, target, facts, ledger),
-    ...writeReasoning(conversation, target, facts, ledger),
+    ...writeSampling(conversation, thinks || facts.sampling === 'none', ledger),
+    ...reasoning,
     ...writeOutput(conversation, target, ledger),
     ...writeLogprobs(conversation, target, ledger),
     ...writeIdentity(conversation, target, ledger),
@@ -40,7 +45,12 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   return ledger.refused ?? body
 }
 
-function writeTools(conversation: Conversation, target: TranslationTarget, ledger: Ledger): JsonObject {
+function writeTools(
+  conversation: Conversation,
+  target: TranslationTarget,
+  unforced: boolean,
+  ledger: Ledger,
+): JsonObject {
   const { tools, toolChoice, parallelCalls } = conversation
   const written = tools.flatMap((tool) => writeTool(tool, target, ledger) ?? [])
   const search = searchAllowed(conversation)
@@ -51,7 +61,7 @@ function writeTools(conversation: Conversation, target: TranslationTarget, ledge
     ...(written.length === 0 ? {} : { tools: written }),
     ...(written.length === 0 || toolChoice === null || searches
       ? {}
-      : { tool_choice: writeChoice(toolChoice, tools, target, ledger) }),
+      : { tool_choice: writeChoice(toolChoice, tools, unforced, target, ledger) }),
     ...(written.length === 0 || parallelCalls === null ? {} : { parallel_tool_calls: parallelCalls }),
     ...(search === undefined ? {} : writeSearch(search, target, ledger)),
   }
@@ -86,10 +96,15 @@ function writeTool(tool: Tool, { compatible }: TranslationTarget, ledger: Ledger
 function writeChoice(
   { mode, names, required, path }: ToolChoice,
   tools: readonly Tool[],
+  unforced: boolean,
   target: TranslationTarget,
   ledger: Ledger,
 ) {
   if (mode === 'auto' || mode === 'none') return mode
+  if (unforced && (mode === 'any' || required)) {
+    ledger.lose(path)
+    return 'auto'
+  }
   const written = names.map((name) => writeNamed(name, tools, target))
   if (mode === 'any') return written[0] ?? 'required'
   if (!target.compatible) {
@@ -160,16 +175,11 @@ const samplings = [
   ['presence_penalty', 'presencePenalty'],
 ] as const
 
-function writeSampling(
-  { settings }: Conversation,
-  _: TranslationTarget,
-  facts: ModelFacts,
-  ledger: Ledger,
-): JsonObject {
+function writeSampling({ settings }: Conversation, refused: boolean, ledger: Ledger): JsonObject {
   const written: Record<string, unknown> = {}
   for (const [name, setting] of samplings) {
     if (settings[setting] === null) continue
-    if (facts.sampling === 'none') ledger.lose(settingPath(ledger.from, setting))
+    if (refused) ledger.lose(settingPath(ledger.from, setting))
     else written[name] = settings[setting]
   }
   if (settings.topK !== null) ledger.lose(settingPath(ledger.from, 'topK'))
@@ -177,9 +187,12 @@ function writeSampling(
   return written
 }
 
+const most = Number.POSITIVE_INFINITY
+
 /** A model without effort levels gets none: it decides itself whether to reason. */
 function writeReasoning(
   { settings }: Conversation,
+  { turns }: OrderedTurns,
   target: TranslationTarget,
   facts: ModelFacts,
   ledger: Ledger,
@@ -192,17 +205,18 @@ function writeReasoning(
     ledger.accept(path)
     ledger.lose(path)
   }
+  const { control } = facts.reasoning
+  if (target.reasoningBudget && control !== 'none' && (facts.family === 'gemini' || facts.family === 'anthropic')) {
+    const limit = Math.min(settings.maxOutput ?? most, target.outputCap ?? most)
+    return writeReasoningMember(reasoning, { turns, limit, model: target.model, facts }, ledger)
+  }
   const wanted = reasoning.effort ?? (reasoning.budget === null ? null : effortOfBudget(reasoning.budget))
   // The model decides.
   const open = reasoning.effort === null && (reasoning.budget === null || reasoning.budget < 0)
-  if (wanted === null || (open && facts.reasoning.control !== 'none')) return {}
-  const limit = Math.min(settings.maxOutput ?? Number.POSITIVE_INFINITY, target.outputCap ?? Number.POSITIVE_INFINITY)
-  // Claude would also need its own thinking back, or refuse a loop that another model began.
-  if (target.reasoningBudget && facts.family === 'gemini' && facts.reasoning.control !== 'none')
-    return writeReasoningMember(reasoning, wanted, limit, facts, ledger)
+  if (wanted === null || (open && control !== 'none')) return {}
   // None is an effort, too.
   if (reasoning.budget !== null && reasoning.budget > 0) ledger.lose(settingPath(ledger.from, 'budget'))
-  if (facts.reasoning.control !== 'effort') {
+  if (control !== 'effort') {
     if (wanted !== 'none') ledger.lose(reasoning.path)
     return {}
   }

@@ -24,6 +24,8 @@ export interface TurnWriting {
   tools: readonly Tool[]
   /** Anthropic's, where the vendor takes them. */
   marks: CacheMarks | null
+  /** Whether OpenRouter's model takes back what it thought. */
+  keepsDetails: boolean
 }
 
 export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting): unknown[] {
@@ -183,7 +185,7 @@ function audioFormat(type: string): string | null {
 }
 
 function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
-  const { ledger, target } = writing
+  const { ledger, target, keepsDetails } = writing
   const texts: TextPart[] = []
   const calls: NamedCall[] = []
   const thoughts: string[] = []
@@ -191,7 +193,8 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
   let refusal = ''
   for (const part of turn.parts) {
     const own = part.kind === 'call' || part.kind === 'reasoning' ? detailsIn(part.opaque, target.model) : []
-    signed.push(...own)
+    if (keepsDetails) signed.push(...own)
+    else if (own.length > 0) ledger.strip(part.path)
     if (part.kind === 'call' && part.opaque?.form === 'details' && own.length === 0) ledger.lose(part.path)
     if (part.kind === 'text') texts.push(part)
     else if (part.kind === 'call') calls.push(part)

@@ -4,7 +4,7 @@ import type { Conversation, ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, effortOfBudget, type ModelFacts, nearestEffort } from '../model-facts.ts'
 import { settingPath } from '../setting-paths.ts'
-import type { OrderedTurn } from '../turns.ts'
+import { beginsUnsigned, type OrderedTurn } from '../turns.ts'
 
 export interface ThinkingPlan {
   thinking: JsonObject | null
@@ -57,7 +57,7 @@ function planAsked(
   if (isOff) return { ...plan, ...writeDisabled(wanted, facts, ledger) }
   if (facts.reasoning.control === 'adaptive') return { ...plan, ...writeAdaptive(wanted, facts, ledger) }
   // With a budget, an answer that calls tools must begin with its signed thinking, or the provider rejects it.
-  if (beginsUnsigned(turns)) {
+  if (beginsUnsigned(turns, ([first]) => first?.kind === 'reasoning' && first.opaque?.family === 'anthropic')) {
     ledger.lose(wanted.path)
     return plan
   }
@@ -102,16 +102,4 @@ function writeBudget(
   if (wanted.budget !== null && budget !== wanted.budget) ledger.lose(wanted.path)
   const display = wanted.visible === false ? { display: 'omitted' } : {}
   return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, maxTokens }
-}
-
-/**
- * Whether the answer under way calls tools and begins without signed thinking. The provider takes all of the assistant's turns since the
- * user's last question for one answer: where one begins with thinking, later ones need none.
- */
-function beginsUnsigned(turns: readonly OrderedTurn[]): boolean {
-  const isQuestion = ({ role, parts }: OrderedTurn) => role === 'user' && !parts.some(({ kind }) => kind === 'result')
-  const answers = turns.slice(turns.findLastIndex(isQuestion) + 1).filter(({ role }) => role === 'assistant')
-  if (!answers.some(({ parts }) => parts.some(({ kind }) => kind === 'call'))) return false
-  const first = answers[0]?.parts[0]
-  return first?.kind !== 'reasoning' || first.opaque?.family !== 'anthropic'
 }
