@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json/json-value.ts'
 import type { PlainTurns } from './plain-turns.ts'
 
 /**
@@ -182,6 +183,8 @@ export interface Tool {
   findsTools?: true
   /** For a hosted tool: its type, which no other format has. */
   type?: string
+  /** For OpenAI's tool that makes images: the whole tool. */
+  options?: JsonObject
 }
 
 export interface SearchOptions {

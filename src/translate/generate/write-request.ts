@@ -8,6 +8,7 @@ import { outputSchemaPath } from '../schema/schema-paths.ts'
 import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns, withQuestion } from '../turns.ts'
 import { writeContents } from './write-contents.ts'
+import { writeImages } from './write-images.ts'
 import { SchemaWriter } from './write-schema.ts'
 import { writeToolConfig, writeTools } from './write-tools.ts'
 
@@ -25,7 +26,8 @@ export function writeGenerateRequest(
   if (contents.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   if (conversation.parallelCalls === false) ledger.lose(settingPath(ledger.from, 'parallelCalls'))
   const schemas = new SchemaWriter(ledger)
-  const config = writeConfig(settings, target, facts, ledger)
+  const images = writeImages(conversation, target.model, ledger)
+  const config = { ...writeConfig(settings, target, facts, ledger), ...images }
   const output = settings.output === null ? {} : writeOutput(settings.output, schemas, ledger)
   const body: JsonObject = {
     contents,

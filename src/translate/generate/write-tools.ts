@@ -2,7 +2,7 @@ import { asObject, type JsonObject } from '../../core/json/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
-import { foreignTool } from '../foreign-tool.ts'
+import { foreignTool, imageTool } from '../foreign-tool.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { toolSchemaPath } from '../schema/schema-paths.ts'
@@ -46,6 +46,7 @@ function writeDeclaration(tool: Tool, schemas: SchemaWriter, ledger: Ledger): Js
     case 'search':
       return null
     case 'hosted':
+      if (tool.name === imageTool) return null
       ledger.refuse(`${tool.path}.type`, foreignTool(tool))
       return null
   }
@@ -74,7 +75,7 @@ function writeSearch({ path, search }: Tool, excludes: boolean, ledger: Ledger):
 export function writeToolConfig(conversation: Conversation, ledger: Ledger): JsonObject {
   const { toolChoice: choice, tools } = conversation
   const functions = tools.some(({ kind }) => kind === 'function' || kind === 'custom')
-  if (choice === null) return {}
+  if (choice === null || choice.names[0] === imageTool) return {}
   if (forcesSearch(conversation) || (!functions && choice.mode === 'any')) {
     ledger.lose(choice.path)
     return {}

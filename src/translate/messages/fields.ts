@@ -136,6 +136,7 @@ export const messagesFields = {
   }),
   tools: mapped,
   ...below('tools', tool),
+  'tools:tool_search': { otherwise: 'approximated', why: 'all tools are available from the beginning' },
   tool_choice: typed('o'),
   ...below('tool_choice', {
     type: mapped,

@@ -24,8 +24,13 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
   return orFault((): Conversation => {
     const toolChoice = asObject(body.tool_choice)
     const parallel = toolChoice?.disable_parallel_tool_use
-    const tools = asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
     const seen = body.max_tokens === 0 ? [warmsOnly] : []
+    const tools = asArray(body.tools).flatMap((tool, index) => {
+      const read = readTool(asObject(tool), `tools[${index}]`)
+      if (!isSearchOfTools(tool)) return [read]
+      seen.push({ field: 'tools:tool_search', path: `${read.path}.type` })
+      return []
+    })
     if (asObject(body.thinking)?.type === 'between_tools') seen.push(thinksBetween)
     return {
       turns: [...readSystem(body.system), ...readTurns(body.messages, context)],
@@ -33,7 +38,7 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
       toolChoice: readToolChoice(toolChoice),
       parallelCalls: typeof parallel === 'boolean' ? !parallel : null,
       settings: readSettings(body),
-      seen: seen.concat(findSeen(body, messagesFields, isHosted)),
+      seen: seen.concat(findSeen(body, messagesFields, (block) => isHosted(block) || isSearchOfTools(block))),
     }
   })
 }
@@ -74,6 +79,11 @@ function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] 
     }
     return { role, parts: readBlocks(message.content, `${path}.content`, context), path }
   })
+}
+
+/** Anthropic's own, for tools that it shows to the model later. */
+function isSearchOfTools(tool: unknown): tool is JsonObject {
+  return asText(asObject(tool)?.type)?.startsWith('tool_search_tool_') === true
 }
 
 function readTool(tool: JsonObject | null, path: string): Tool {

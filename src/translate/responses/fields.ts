@@ -16,7 +16,6 @@ import { storedElsewhere } from '../media-type.ts'
 const sameInChat = (row: FieldRow): FieldRow => ({ ...row, to: { ...row.to, chat: 'kept' } })
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
-const hostedSearch = hosted('tool search without `execution: client`')
 /** The client runs it; only OpenAI's models know its definition. */
 const own = (what: string) => refused(`${what} is known to OpenAI's models only; declare a function for it`)
 const computer = own('computer use')
@@ -145,8 +144,8 @@ export const responsesFields = {
   // Said of the list.
   'input.tools.defer_loading': ignored,
   'input.tools.tools.defer_loading': ignored,
-  'input:tool_search_call': hostedSearch,
-  'input:tool_search_output': hostedSearch,
+  'input:tool_search_call': dropped,
+  'input:tool_search_output': { otherwise: 'approximated', why: 'what it found is available from the beginning' },
   'input:computer_call': computer,
   'input:computer_call_output': computer,
   'input:local_shell_call': localShell,
@@ -217,10 +216,17 @@ export const responsesFields = {
   'tools:mcp': mcp,
   'tools:code_interpreter': hosted('the code interpreter'),
   'tools:programmatic_tool_calling': program,
-  'tools:image_generation': hosted('image generation'),
+  'tools:image_generation': {
+    otherwise: 'refused',
+    to: { generate: 'mapped' },
+    why: "image generation runs at OpenAI, and of other providers' models only Gemini's for images have it",
+  },
   'tools:local_shell': localShell,
   'tools:shell': shell,
-  'tools:tool_search': hostedSearch,
+  'tools:tool_search': {
+    otherwise: 'approximated',
+    why: 'with `execution: client` a function; otherwise all tools are available from the beginning',
+  },
   'tools:apply_patch': patch,
   'tools:unknown': refused('this kind of tool is unknown'),
   top_logprobs: { ...logprobsRow, harmless: [0] },

@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json/json-value.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
+import { imageTool } from '../foreign-tool.ts'
 import { countOf } from '../json.ts'
 import { RequestError } from '../request-fault.ts'
 import { searchName } from '../search-choice.ts'
@@ -31,7 +32,7 @@ export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
   const lists = [readToolList(body.tools, 'tools', maxUses, skip)]
   for (const [index, value] of asArray(body.input).entries()) {
     const item = asObject(value)
-    if (item?.type === 'additional_tools' || (item?.type === 'tool_search_output' && runsAtClient(item)))
+    if (item?.type === 'additional_tools' || item?.type === 'tool_search_output')
       lists.push(readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
   }
   return [...new Map(lists.flat().map((tool) => [tool.name, tool])).values()]
@@ -64,7 +65,8 @@ function readToolList(list: unknown, base: string, maxUses: number | null, skip:
       return putWithin(inner, named.name, named.description)
     }
     skip(tool, `tools:${type}`, `${path}.type`)
-    return []
+    if (type !== imageTool) return []
+    return [{ ...named, kind: 'hosted', name: imageTool, schema: null, strict: null, type, options: tool }]
   })
 }
 
@@ -91,6 +93,7 @@ export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | n
   if (choice.type === 'function' || choice.type === 'custom') {
     return { path, mode: 'any', names: [asString(choice.name)], required: true }
   }
+  if (choice.type === imageTool) return { path, mode: 'any', names: [imageTool], required: true }
   if (searches.has(asString(choice.type))) return { path, mode: 'any', names: [searchName], required: true }
   if (choice.type === 'allowed_tools') {
     const tools = asArray(choice.tools).map(asObject)

@@ -49,7 +49,7 @@ export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null 
       return writeSearch(tool, ledger)
     case 'hosted':
       ledger?.refuse(`${tool.path}.type`, foreignTool(tool))
-      return null
+      return tool.options ?? null
   }
 }
 

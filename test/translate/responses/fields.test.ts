@@ -85,7 +85,9 @@ describe.each(targets)('to %s every field is kept, listed or refused', (to, opti
   })
 
   it.each(
-    fields.filter((field) => /^(?:tools|input):/.test(field) && !/unknown|hosted|image_generation_call/.test(field)),
+    fields.filter(
+      (field) => /^(?:tools|input):/.test(field) && !/unknown|hosted|image_generation_call|tool_search/.test(field),
+    ),
   )('%s', (field) => {
     const [name = '', type] = field.split(':')
     const path = name === 'tools' ? 'tools[0].type' : 'input[1].type'

@@ -61,3 +61,47 @@ describe('an image that Gemini makes', () => {
     }
   })
 })
+
+describe("OpenAI's tool for images", () => {
+  const draw = (tool: JsonObject, model = 'gemini-3-pro-image', more: JsonObject = {}) =>
+    request('responses', 'generate', { ...ask, tools: [{ type: 'image_generation', ...tool }], ...more }, { model })
+
+  it("asks Gemini's models for images for one, in its shape", () => {
+    const { sent, losses } = draw({ size: '1536x1024', quality: 'auto', output_format: 'png', partial_images: 0 })
+    expect(sent).toMatchObject({
+      generationConfig: { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '3:2' } },
+    })
+    expect(sent).not.toHaveProperty('tools')
+    expect(losses).toEqual([])
+  })
+
+  it('and for nothing else, if the client forces it; what has no place there is listed', () => {
+    const { sent, losses } = draw(
+      { size: '1920x1088', quality: 'high', background: 'transparent' },
+      'gemini-2.5-flash-image',
+      { tool_choice: { type: 'image_generation' } },
+    )
+    expect(sent?.generationConfig).toEqual({ responseModalities: ['IMAGE'] })
+    expect(losses).toEqual(['tools[0].size', 'tools[0].quality', 'tools[0].background'])
+  })
+
+  it('is refused where no image would come, with the reason', () => {
+    expect(draw({}, 'gemini-3-pro').refused?.message).toContain('gemini-3-pro makes no images')
+    expect(draw({ input_image_mask: { image_url: 'data:x' } }).refused?.message).toContain('input_image_mask')
+    for (const [to, model] of [
+      ['chat', 'gpt-4o'],
+      ['messages', 'claude-opus-4-8'],
+    ] as const) {
+      const tools = [{ type: 'image_generation' }]
+      const forced = request('responses', to, { ...ask, tools, tool_choice: tools[0] }, { model })
+      expect(forced.refused?.message).toContain('image generation runs at OpenAI')
+    }
+  })
+
+  it('is repeated in the answer as the client wrote it', () => {
+    const tool = { type: 'image_generation', size: '1024x1024' }
+    const answer = { candidates: [{ content: { parts }, finishReason: 'STOP' }] }
+    const whole = translateReply('responses', 'generate', JSON.stringify(answer), asked({ tools: [tool] }))
+    expect(JSON.parse(String(whole)).tools).toEqual([tool])
+  })
+})

@@ -181,10 +181,26 @@ describe("a client's own search for tools, as Codex has it", () => {
     expect(JSON.parse(String(whole))).toMatchObject({ output: [call], tools: [search] })
   })
 
-  it('is refused where OpenAI runs it, with what would work', () => {
-    const body = { ...ask, tools: [{ type: 'tool_search' }] }
-    const { refused } = translateRequest('responses', 'chat', JSON.stringify(body), { model: 'qwen', compatible: true })
-    expect(refused?.message).toContain('execution: client')
+  it("is left out where OpenAI runs it, as is Anthropic's own: all tools are declared", () => {
+    const [call, output] = history.slice(1).map((item) => ({ ...item, call_id: null, execution: 'server' }))
+    const tools = [{ type: 'tool_search' }, found]
+    const answered = { role: 'assistant', content: 'Yes.' }
+    const input = [user, call, output, answered, user]
+    const own = request('responses', 'chat', { ...ask, input, tools }, { model: 'qwen', compatible: true })
+    expect(asArray(own.sent?.tools).map((tool) => asObject(asObject(tool)?.function)?.name)).toEqual([
+      'make',
+      'mcp__calendar__make',
+    ])
+    expect(asArray(own.sent?.messages)).toHaveLength(3)
+    expect(own.losses).toEqual(['input[1].type', 'input[2].type', 'tools[0].type', 'tools[1].defer_loading'])
+    const claudes = [
+      { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex', cache_control: { type: 'ephemeral' } },
+      { name: 'make', input_schema: parameters, defer_loading: true },
+    ]
+    const body = { model: 'm', max_tokens: 9, messages: [user], tools: claudes }
+    const { sent, losses } = request('messages', 'generate', body, { model: 'gemini-3-pro' })
+    expect(sent?.tools).toMatchObject([{ functionDeclarations: [{ name: 'make' }] }])
+    expect(losses).toEqual(['tools[0].type', 'tools[1].defer_loading'])
   })
 })
 
