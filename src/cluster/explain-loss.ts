@@ -34,6 +34,11 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
   [/^no pg_hba.conf entry/, () => 'let this machine in there, by a line of pg_hba.conf'],
   [/^sorry, too many clients|^remaining connection slots/, () => 'raise max_connections (a node needs up to eight)'],
   [/^too many connections for (role|database)/, () => 'raise its connection limit there (a node needs up to eight)'],
+  [
+    /^unsupported startup parameter/,
+    () =>
+      'connect past the pooler, or let it pool sessions, with ignore_startup_parameters = lock_timeout, statement_timeout',
+  ],
   [/^The server does not support SSL/, () => 'set ssl = on there; to another machine connections are always encrypted'],
   [/^NOAUTH/, (setting) => `set cluster.${setting}_password`],
   [/^WRONGPASS/, (setting) => `correct cluster.${setting}_password, or the user in cluster.${setting}`],

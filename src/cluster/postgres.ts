@@ -13,6 +13,9 @@ const standby = 'it is a standby, which takes no changes: promote it, or let clu
 /** Older versions lack features that the schema uses. */
 const oldest = 14
 
+/** In front of it, each statement may run in another session than the one before. */
+const pooler = 'connect past the pooler, or let it pool sessions, not transactions'
+
 interface ServerState {
   standby: boolean
   version: string
@@ -107,11 +110,11 @@ export class Postgres {
     if (state?.standby === true) throw new Error(standby)
     if (state !== undefined && Number.parseInt(state.version, 10) < oldest)
       throw new Error(`it is version ${state.version}, and nodes need ${oldest} or newer: upgrade it`)
+    this.#client = await open()
+    await refusePooled(this.#listener, this.#client)
     await this.#listener.query(`listen ${channel}`)
     const { rows } = await this.#listener.query('select pg_listening_channels() as name')
-    if (rows.length === 0)
-      throw new Error('it does not keep LISTEN: connect past the pooler, or let it pool sessions, not transactions')
-    this.#client = await open()
+    if (rows.length === 0) throw new Error(`it does not keep LISTEN: ${pooler}`)
     return { lost: lost.promise }
   }
 
@@ -122,4 +125,22 @@ export class Postgres {
     this.#linked = Promise.withResolvers()
     await Promise.all(clients.map((client) => client && Promise.race([client.end().catch(() => {}), wait(200)])))
   }
+}
+
+/**
+ * A pooler of transactions with a free session to spare keeps LISTEN for as long as nobody else asks. So the other connection holds the
+ * session that was free last.
+ */
+async function refusePooled(listener: pg.Client, other: pg.Client): Promise<void> {
+  const session = await backendOf(listener)
+  if (session === null) return
+  await other.query('begin')
+  if ((await backendOf(other)) === session || (await backendOf(listener)) !== session)
+    throw new Error(`it gives a connection no session of its own: ${pooler}`)
+  await other.query('rollback')
+}
+
+async function backendOf(client: pg.Client): Promise<number | null> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]?.pid ?? null
 }

@@ -109,6 +109,23 @@ describe('the two connections of a node', () => {
     expect(links[0]).toContain('past the pooler')
   })
 
+  it.each([
+    ['the same session', [7, 7, 8]],
+    ['one session after the other', [7, 8, 9]],
+  ])('are none behind a pooler that gives them %s, and keeps LISTEN meanwhile', async (_, pids) => {
+    const given = [...pids]
+    server.answer = (text) => {
+      if (text.includes('pg_backend_pid')) return [{ pid: given.shift() ?? 0 }]
+      return text.includes('pg_listening_channels') ? [{ name: 'spgw' }] : []
+    }
+    const { links, until } = openPostgres()
+    await until(() => links.length === 1)
+    expect(links[0]).toContain('past the pooler')
+    expect(server.asked.some((text) => text.startsWith('listen'))).toBe(false)
+    given.splice(0, given.length, 7, 8, 7)
+    await until(() => links.at(-1) === null)
+  })
+
   it('tell a refusal, which keeps them, from a server that goes down, which does not', async () => {
     const { postgres, links, until } = openPostgres()
     await until(() => links.length === 1)

@@ -43,6 +43,10 @@ it.each([
   ['sorry, too many clients already', /: raise max_connections/],
   ['too many connections for role "spgw"', /: raise its connection limit/],
   ['too many connections for database "spgw"', /: raise its connection limit/],
+  [
+    'unsupported startup parameter: lock_timeout',
+    /: connect past the pooler.* ignore_startup_parameters = lock_timeout/,
+  ],
   ['The server does not support SSL connections', /: set ssl = on there/],
   ['getaddrinfo ENOTFOUND db.example.com', /: correct the name in cluster\.postgres/],
   ['connect ECONNREFUSED 10.0.0.1:5432', /5432$/],
