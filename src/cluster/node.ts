@@ -13,7 +13,7 @@ import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 import { awaitReach, type Reach } from './reach.ts'
 import { type RevocationParts, Revocations } from './revocations.ts'
 import { newIncarnation } from './self.ts'
-import { findStanding } from './standing.ts'
+import { findStanding, isSilent } from './standing.ts'
 import { notYet, otherCluster, removed, sayLoss, sayWhy } from './troubles.ts'
 
 export interface NodeParts extends Pick<RevocationParts, 'withReserve'> {
@@ -239,9 +239,9 @@ export class ClusterNode {
     }
     return await awaitReach({
       since: announced?.since ?? null,
-      has,
-      members: () => this.#members,
-      listMembers: () => this.listMembers(),
+      // What goes by Valkey as well may reach who is silent.
+      ...{ has, mayHave: (member) => announced !== null || !isSilent(member) },
+      ...{ members: () => this.#members, listMembers: () => this.listMembers() },
       isHeard: () => this.#trouble === null || (this.#channelTrouble === null && announced !== null),
     })
   }

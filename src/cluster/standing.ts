@@ -5,13 +5,18 @@ import { removed } from './troubles.ts'
 /** Several times the pause between two beats; a node that is silent for longer is absent. */
 const absentMs = 8000
 
+/** Not of one that joined just now and has said nothing yet. */
+export function isSilent({ silentMs }: Pick<ClusterPeer, 'silentMs'>): boolean {
+  return silentMs !== null && silentMs > absentMs
+}
+
 /** `trouble`: why the asking node is cut off. What it heard of the others before that is outdated. */
 export function findStanding(
-  { silentMs }: Pick<ClusterPeer, 'silentMs'>,
+  peer: Pick<ClusterPeer, 'silentMs'>,
   isOwn: boolean,
   trouble: string | null,
 ): NodeStanding {
   if (isOwn) return trouble === removed ? 'removed' : 'present'
   if (trouble !== null) return 'unknown'
-  return silentMs === null || silentMs > absentMs ? 'absent' : 'present'
+  return peer.silentMs === null || isSilent(peer) ? 'absent' : 'present'
 }

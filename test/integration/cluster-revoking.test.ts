@@ -195,6 +195,41 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       expect(await admitting(removed.key)).toEqual([])
     })
 
+    it('names such a node of routes, providers and policies that let less pass than before', async () => {
+      const { admin } = node('gw-a').gateway
+      const up = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', credential: 'one', skipCheck: true }
+      await admin.providers.add({ name: 'up', ...up })
+      await admin.providers.add({ name: 'spare', ...up })
+      await admin.providers.credentials.add({ name: 'up', credential: 'two', skipCheck: true })
+      await admin.routes.add({ model: 'm', provider: 'up' })
+      const attach = ['project:default']
+      await cluster.converge()
+      const all = { nodes: { reached: names, missing: [] } }
+      expect(await admin.providers.deactivate({ name: 'up' })).toMatchObject(all)
+      expect(await admin.policies.add({ name: 'held', rpm: 5, attach })).toMatchObject(all)
+      expect(await admin.policies.add({ name: 'nowhere', rpm: 5 })).toMatchObject({ nodes: null })
+      expect(await admin.routes.enable({ model: 'm' })).not.toHaveProperty('nodes')
+      node('gw-c').proxy.become('cut')
+      await troubleOf('gw-c', /cannot be reached/)
+      const partly = { nodes: { reached: ['gw-a', 'gw-b'], missing: [{ name: 'gw-c' }] } }
+      expect(await admin.policies.add({ name: 'more', rpm: 5, attach })).toMatchObject(partly)
+      expect(await admin.routes.edit({ model: 'm', provider: 'spare' })).toMatchObject(partly)
+      expect(await admin.routes.disable({ model: 'm' })).toMatchObject(partly)
+      expect(await admin.routes.remove({ model: 'm' })).toMatchObject(partly)
+      const [{ id: credential = '' } = {}] = await admin.providers.credentials.list({ name: 'up' })
+      expect(await admin.providers.credentials.remove({ name: 'up', credential })).toMatchObject(partly)
+      expect(await admin.providers.edit({ name: 'up', rpm: 5 })).toMatchObject(partly)
+      expect(await admin.providers.rollback({ name: 'up' })).toMatchObject(partly)
+      // As of one that is disabled again: who does not know it by now is named.
+      expect(await admin.providers.deactivate({ name: 'up' })).toMatchObject(partly)
+      expect(await admin.providers.remove({ name: 'up' })).toMatchObject(partly)
+      node('gw-c').proxy.become('pass')
+      await troubleOf('gw-c', null)
+      for (const name of ['held', 'nowhere', 'more']) await admin.policies.remove({ name })
+      await admin.providers.remove({ name: 'spare' })
+      await cluster.converge()
+    })
+
     it('names such a node of what files take away, and of what people end on the page of their account', async () => {
       const { admin, consoleUrl } = node('gw-a').gateway
       await admin.operators.add({ name: 'paul', role: 'viewer', password: 'correct horse battery' })
@@ -215,6 +250,8 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       await expect.poll(() => admitting(filed)).toEqual(names)
       const less = files('{ name: filed, project: default, environment: production }', '{ name: capped, rpm: 4 }')
       expect((await admin.apply(less)).nodes).toEqual({ reached: names, missing: [] })
+      const held = { files: { 'g.yaml': 'owner: g\npolicies: [{ name: held, rpm: 5, attach: [workspace] }]\n' } }
+      expect((await admin.apply(held)).nodes).toEqual({ reached: names, missing: [] })
       const [first, second] = [await signIn(), await signIn()]
       await cluster.converge()
       const { proxy, valkeyProxy } = node('gw-c')

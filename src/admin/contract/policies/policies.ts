@@ -90,7 +90,7 @@ export const policies = {
     ],
   })
     .input(z.strictObject({ ...newNameField('policy'), ...settable }))
-    .output(policyShape),
+    .output(policyShape.extend({ nodes: nodesReached })),
   list: operation({
     summary: 'List policies',
     role: 'viewer',

@@ -3,8 +3,9 @@ import {
   forceField,
   nameField,
   newNameField,
+  nodesReached,
   reference,
-  removed,
+  removedAccess,
   renameField,
   tagField,
   timeoutFields,
@@ -27,6 +28,7 @@ const columns = [
 ] as const
 const record = { as: 'record' } as const
 const one = z.strictObject({ ...nameField('provider') })
+const changed = providerShape.extend({ nodes: nodesReached })
 
 const settable = {
   headers: field(z.record(z.string(), z.string()).optional(), {
@@ -118,7 +120,7 @@ const credentials = {
         credential: field(reference, { description: 'ID or last four of the credential', acceptsId: true }),
       }),
     )
-    .output(providerShape),
+    .output(changed),
 }
 
 export const providers = {
@@ -213,7 +215,7 @@ export const providers = {
         inactive: field(z.boolean().optional(), { description: 'Stop sending it traffic' }),
       }),
     )
-    .output(providerShape),
+    .output(changed),
   check: operation({
     summary: 'Check the address and credentials of a provider; costs nothing',
     role: 'admin',
@@ -246,7 +248,7 @@ export const providers = {
     examples: ['providers deactivate openai'],
   })
     .input(one.extend(forceField))
-    .output(providerShape),
+    .output(changed),
   history,
   attempts,
   revisions: operation({
@@ -287,7 +289,7 @@ export const providers = {
         }),
       }),
     )
-    .output(providerShape),
+    .output(changed),
   remove: operation({
     summary: 'Remove a provider; no route may use it',
     role: 'admin',
@@ -299,7 +301,7 @@ export const providers = {
     confirm: 'Remove provider {name}, its credentials and its revisions?',
   })
     .input(one.extend(forceField))
-    .output(removed),
+    .output(removedAccess),
   kinds: operation({
     summary: 'List the kinds of providers and their settings',
     role: 'viewer',

@@ -7,9 +7,10 @@ import {
   forceField,
   laneName,
   listScopeFields,
+  nodesReached,
   owned,
   reference,
-  removed,
+  removedAccess,
   scopeFields,
   stateFields,
   time,
@@ -26,15 +27,8 @@ import { traffic } from './route-traffic.ts'
 const optionFields = {
   /** Prompts that a target has in its cache go there again. */
   sticky: z.boolean(),
-  /** When a second target is asked as well; null: never. */
-  hedge: z
-    .object({
-      /** A duration, or `p95`. */
-      after: z.string(),
-      /** Percent of the requests, at most. */
-      share: z.number(),
-    })
-    .nullable(),
+  /** When a second target is asked as well: a duration or `p95`, and percent of the requests at most; null: never. */
+  hedge: z.object({ after: z.string(), share: z.number() }).nullable(),
   /** `PROVIDER[:MODEL]`, which gets each answered request once more; null: none does. */
   shadow: z.string().nullable(),
 }
@@ -306,7 +300,7 @@ export const routes = {
     examples: ['routes edit gpt-4o-mini --target openai --target azure', 'routes edit gpt-4o-mini --retries 2'],
   })
     .input(one.extend({ ...settable, ...disabledField, ...forceField }))
-    .output(routeShape),
+    .output(routeShape.extend({ nodes: nodesReached })),
   traffic,
   losses,
   test: operation({
@@ -383,7 +377,7 @@ export const routes = {
     examples: ['routes disable gpt-4o-mini'],
   })
     .input(one.extend(forceField))
-    .output(routeShape),
+    .output(routeShape.extend({ nodes: nodesReached })),
   remove: operation({
     summary: 'Remove a route',
     role: 'admin',
@@ -395,6 +389,6 @@ export const routes = {
     confirm: 'Remove the route for {model}? Requests for it will fail with model_not_found.',
   })
     .input(one.extend(forceField))
-    .output(removed),
+    .output(removedAccess),
   cache,
 }

@@ -10,7 +10,7 @@ import { conflict, invalid, operationFault, refused } from '../fault.ts'
 import { checkFirst, type Found, openSealed, readCredential } from '../providers/provider-check.ts'
 import { findProviderKind } from '../providers/provider-input.ts'
 import { type ConfigurationPlanInput, expectation, type Made, planFiles, showPlan } from './plan.ts'
-import { revisionOf } from './rows.ts'
+import { revisionOf, textsIn } from './rows.ts'
 import type { CurrentState } from './state.ts'
 import { type Steps, writePlan } from './steps.ts'
 
@@ -151,7 +151,11 @@ async function answer(context: AdminContext, made: Made, found: Map<string, Foun
       context.runtime.markReady(id)
   const { changes, notes, adopted, released } = await showPlan(made)
   const checked = [...found].filter(([, { readiness }]) => readiness.state === 'ready').map(([name]) => name)
-  // Nobody is kept out by what is new.
-  const nodes = changes.some(({ action }) => action !== 'create') ? await confirmReach(context) : null
+  const nodes = plan.changes.some(takesAway) ? await confirmReach(context) : null
   return { owner, changes, notes, adopted, released, keys: minted, alerts, checked, nodes }
+}
+
+/** Nobody is kept out by what is new, but by a policy that applies somewhere. */
+function takesAway({ kind, action, after }: PlannedChange): boolean {
+  return action !== 'create' || (kind === 'policy' && textsIn(after?.attach).length > 0)
 }

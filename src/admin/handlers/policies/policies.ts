@@ -74,7 +74,8 @@ export const policies = {
     const line = { operation: 'policies.add', resource: resource(policy), before: null, after }
     await audited(context, line).policies.insert(policy)
     await context.runtime.publish()
-    return after
+    // One that applies nowhere yet limits nobody.
+    return { ...after, nodes: after.attached_to.length === 0 ? null : await confirmReach(context) }
   }),
   list: operations.policies.list.handler(async ({ context }) => {
     const attachments = await loadAttachments(context)

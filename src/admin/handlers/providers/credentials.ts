@@ -1,5 +1,6 @@
 import type { SealedCredential } from '../../../store/api.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import { invalid, notFound, refused } from '../fault.ts'
 import { findProvider } from '../find.ts'
 import { checkNeed } from './add-provider.ts'
@@ -47,7 +48,8 @@ export const credentials = {
     const revision = { ...provider.revision, credentials: pool }
     await addRevision(context, provider, revision, null, usage, 'providers.credentials.remove')
     await context.runtime.publish()
-    return showProvider(await findProvider(context, provider.id), usage)
+    const changed = showProvider(await findProvider(context, provider.id), usage)
+    return { ...changed, nodes: await confirmReach(context) }
   }),
 }
 

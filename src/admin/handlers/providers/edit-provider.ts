@@ -4,6 +4,7 @@ import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
 import type { Provider, ProviderRevision, SealedCredential } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findProvider } from '../find.ts'
@@ -52,7 +53,8 @@ export async function editProvider(context: AdminContext, input: EditProvider) {
   const current = { ...provider, ...properties }
   if (next.changed) await addRevision(context, current, next.revision, checked, usage)
   await context.runtime.publish()
-  return showProvider(await findProvider(context, provider.id), await loadUsage(context))
+  const changed = showProvider(await findProvider(context, provider.id), await loadUsage(context))
+  return { ...changed, nodes: await confirmReach(context) }
 }
 
 interface Next {

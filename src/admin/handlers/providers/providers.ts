@@ -3,6 +3,7 @@ import type { Preset } from '../../../providers/presets.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, notFound, operationFault } from '../fault.ts'
 import { findProvider } from '../find.ts'
@@ -61,7 +62,10 @@ export const providers = {
     }
   }),
   activate: operations.providers.activate.handler(({ context, input }) => setActive(context, input.name, true)),
-  deactivate: operations.providers.deactivate.handler(({ context, input }) => setActive(context, input.name, false)),
+  deactivate: operations.providers.deactivate.handler(async ({ context, input }) => {
+    const changed = await setActive(context, input.name, false)
+    return { ...changed, nodes: await confirmReach(context) }
+  }),
   attempts: operations.providers.attempts.handler(({ context, input, signal }) =>
     showProviderAttempts(cancelledBy(context, signal), input),
   ),
@@ -105,7 +109,8 @@ export const providers = {
     // A rollback is never refused: it is what one does when things are bad. What it leads to is shown.
     await checkStored(context, changed)
     await context.runtime.publish()
-    return showProvider(await findProvider(context, provider.id), usage)
+    const rolledBack = showProvider(await findProvider(context, provider.id), usage)
+    return { ...rolledBack, nodes: await confirmReach(context) }
   }),
   remove: operations.providers.remove.handler(async ({ context, input }) => {
     const provider = await findProvider(context, input.name)
@@ -113,7 +118,7 @@ export const providers = {
     const line = { operation: 'providers.remove', resource: resource(provider), before, after: null }
     await audited(context, line).providers.remove(provider.id)
     await context.runtime.publish()
-    return { id: provider.id, name: provider.name, removed: true as const }
+    return { id: provider.id, name: provider.name, removed: true as const, nodes: await confirmReach(context) }
   }),
   kinds: operations.providers.kinds.handler(({ context }) =>
     context.kinds.map((kind) => ({

@@ -7,6 +7,7 @@ import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findListScope, findRoute, findRouteScope, type RouteReference } from '../find.ts'
@@ -195,7 +196,8 @@ export const routes = {
     }
     await refuseImpossible(context, { ...route, ...to })
     const enabled = input.disabled === undefined ? route.enabled : !input.disabled
-    return change(context, 'routes.edit', loaded, { ...to, enabled })
+    const changed = await change(context, 'routes.edit', loaded, { ...to, enabled })
+    return { ...changed, nodes: await confirmReach(context) }
   }),
   traffic: operations.routes.traffic.handler(({ context, input, signal }) =>
     showRouteTraffic(cancelledBy(context, signal), input),
@@ -206,9 +208,10 @@ export const routes = {
   enable: operations.routes.enable.handler(async ({ context, input }) =>
     change(context, 'routes.enable', await load(context, input), { enabled: true }),
   ),
-  disable: operations.routes.disable.handler(async ({ context, input }) =>
-    change(context, 'routes.disable', await load(context, input), { enabled: false }),
-  ),
+  disable: operations.routes.disable.handler(async ({ context, input }) => {
+    const changed = await change(context, 'routes.disable', await load(context, input), { enabled: false })
+    return { ...changed, nodes: await confirmReach(context) }
+  }),
   cache: {
     clear: operations.routes.cache.clear.handler(async ({ context, input }) => {
       const { route, before } = await load(context, input)
@@ -222,6 +225,6 @@ export const routes = {
     const line = { operation: 'routes.remove', resource: resource(route), before, after: null }
     await audited(context, line).routes.remove(route.id)
     await context.runtime.publish()
-    return { id: route.id, name: route.model, removed: true as const }
+    return { id: route.id, name: route.model, removed: true as const, nodes: await confirmReach(context) }
   }),
 }
