@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
+import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
 import { type StoredRecord, storedColumns } from '../records/record-columns.ts'
 import { countedTags } from '../records/record-json.ts'
 import { SumChanges } from '../records/sum-changes.ts'
@@ -9,6 +10,9 @@ import { type LabelledChange, type LabelWords, labelColumns, type ShippedRecords
 /** With how many refusals share it, and when the last of them was. */
 type WaitingRecord = [...StoredRecord, repeats: number | null, lastTime: string | null]
 
+/** The migration that came with the first version that hides vendors' keys in what it stores. */
+const firstMasking = '0034-removal-clock'
+
 const usualRoom = 1024 * 1024
 const mostRoom = 16 * usualRoom
 
@@ -16,6 +20,8 @@ const mostRoom = 16 * usualRoom
 export class OutboxRecords {
   readonly rows: Statement<[string], WaitingRecord>
   readonly label: Statement<[number], LabelWords>
+  /** What was stored before may hold vendors' keys. To search what came later as well would cost more than all else. */
+  readonly maskedSince: string
   /** Where a batch is written, and the next one after it: new memory would cost as much as what is written into it. */
   room = Buffer.allocUnsafeSlow(usualRoom)
 
@@ -32,6 +38,9 @@ export class OutboxRecords {
     this.label = sqlite
       .prepare<[number], LabelWords>(`select ${labelColumns.join(', ')} from record_labels where number = ?`)
       .raw()
+    this.maskedSince = String(
+      sqlite.prepare('select timestamp from kysely_migration where name = ?').pluck().get(firstMasking) ?? '~',
+    )
   }
 }
 
@@ -83,7 +92,7 @@ export class RecordsBatch {
     const tokens = { input, output, cache_read, cache_write, reasoning }
     this.ids.push(id)
     const summed = { id, time, state, label, status, error_code, ...tokens, usd, duration_ms, first_byte_ms }
-    const text = maskGatewayKeys(record)
+    const text = time < this.#records.maskedSince ? maskOld(record) : maskGatewayKeys(record)
     this.#sums.add(summed, 1)
     for (const tag of countedTags(text)) this.#tags.add(summed, 1, tag)
     const begin = `${this.#begin}${id}\t${state}\t${time}\t${this.#labelOf(label).text}`
@@ -105,16 +114,23 @@ export class RecordsBatch {
     this.#length += this.#records.room.write(line, this.#length)
   }
 
-  /** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
+  /** Earlier versions stored keys that clients had put into texts. */
   #labelOf(number: number): { words: LabelWords; text: string } {
     const known = this.#labels.get(number)
     if (known !== undefined) return known
     const stored = this.#records.label.get(number) ?? labelColumns.map(() => null)
-    const words = stored.map((word) => (typeof word === 'string' ? maskGatewayKeys(copiable(word)) : word))
+    const words = stored.map((word, place) => {
+      if (typeof word !== 'string') return word
+      return labelColumns[place] === 'model' ? maskOld(copiable(word)) : maskGatewayKeys(copiable(word))
+    })
     const label = { words, text: copyLine(words) }
     this.#labels.set(number, label)
     return label
   }
+}
+
+function maskOld(text: string): string {
+  return mayHoldKey(text) ? maskKeys(text) : maskGatewayKeys(text)
 }
 
 /** Hours and days of one node. Weeks would not go when a day's table does. */

@@ -87,6 +87,24 @@ it('ships no gateway key that an earlier version has stored, neither in the reco
   expect(JSON.stringify(batch?.records.sums)).not.toContain(key)
 })
 
+it("ships no vendor's key that a version before the one that hides them has stored, and searches no later record", async () => {
+  const { connection, outbox, store, read } = await openOutbox()
+  const key = 'sk-proj-a1b2c3d4e5f6a7b8c9d0e1f2'
+  const client = { address: '127.0.0.1', user_agent: key }
+  const holding = (more: Partial<RequestRecord>) => sampleRecord({ state: 'settled', client, ...more })
+  connection.sqlite.prepare("update kysely_migration set timestamp = '2026-11-30T14:00:00.000Z'").run()
+  await outbox.begin('nod_1')
+  await store(holding({ time: '2026-11-30T13:00:00.000Z', model: key, tags: { team: key } }))
+  const batch = await read(0)
+  const [row] = rowsOf(batch)
+  expect(row).toMatchObject({ model: 'sk-…', time: '2026-11-30T13:00:00.000Z' })
+  expect(JSON.parse(String(row?.record_json))).toMatchObject({ client: { user_agent: 'sk-…' }, tags: { team: 'sk-…' } })
+  expect(JSON.stringify([row, batch?.records.sums, batch?.records.tags])).not.toContain(key)
+  // As it is written now it would be in no record.
+  await store(holding({ time: '2026-11-30T15:00:00.000Z' }))
+  expect(rowsOf(await read(batch?.sequence ?? 0))[0]?.record_json).toContain(key)
+})
+
 it('holds nothing on a gateway that ships nothing', async () => {
   const { connection, outbox, store } = await openOutbox()
   await store(ended())
