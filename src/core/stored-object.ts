@@ -124,7 +124,8 @@ export interface BatchAsk {
 
 /** Sets of models that are told apart. */
 const mostAsks = 200
-const manyNames = '\n'
+/** No list of names is written so. */
+const manyNames = ''
 
 /** One request of a batch. */
 export interface LineAsk {
@@ -140,16 +141,17 @@ export interface LineAsk {
   geo?: string | null
 }
 
-function nameAsk({ model, others = [] }: Pick<BatchAsk, 'model' | 'others'>): string | null {
-  return others.length === 0 ? model : [...new Set([model, ...others])].sort().join('\n')
+/** Names are the client's own: one may contain whatever would separate two. */
+function nameAsk({ model, others = [] }: Pick<BatchAsk, 'model' | 'others'>): string {
+  return JSON.stringify([...new Set([model, ...others])].sort())
 }
 
 /** To add more to them. */
-export function resumeBatchAsks(asks: readonly BatchAsk[]): Map<string | null, BatchAsk> {
+export function resumeBatchAsks(asks: readonly BatchAsk[]): Map<string, BatchAsk> {
   return new Map(asks.map((ask, place) => [place < mostAsks ? nameAsk(ask) : manyNames, ask]))
 }
 
-export function addBatchAsk(asks: Map<string | null, BatchAsk>, line: LineAsk): void {
+export function addBatchAsk(asks: Map<string, BatchAsk>, line: LineAsk): void {
   const { model, others = [], bytes, output, answers = 1 } = line
   const none: BatchAsk = { model, lines: 0, bytes: 0, longest: 0, output: 0, unlimited: 0 }
   const named = nameAsk({ model, others })

@@ -32,7 +32,7 @@ export class InputScan {
   readonly #input: BatchInput
   readonly #models: Set<string>
   readonly #objects: Map<string, ObjectName>
-  readonly #asks: Map<string | null, BatchAsk>
+  readonly #asks: Map<string, BatchAsk>
   #characters: number
   #offset: number
   /** Nothing more has to be read: the file has no lines of JSON, or something in it cannot be known. */

@@ -26,7 +26,7 @@ const mostModels = 50
  */
 export function readBatchModels(body: Buffer, members: readonly Member[]): BatchModels | Fault {
   const models = new Map<string, NamedModel>()
-  const asks = new Map<string | null, BatchAsk>()
+  const asks = new Map<string, BatchAsk>()
   const held = findParams(body, members)
   if (isFault(held)) return held
   let leavesChoice = false

@@ -13,7 +13,7 @@ const way = [['batch'], ['inputConfig', 'input_config'], ['requests'], ['request
 
 /** The model is in the path: a request may only repeat it. */
 export const askedByBatch: ReadAsks = (_inspection, body, inputs) => {
-  const asks = new Map<string | null, BatchAsk>()
+  const asks = new Map<string, BatchAsk>()
   for (const item of requestsIn(body)) {
     const holder = scanObject(body, ['request'], item)
     for (const request of holder.ok ? holder.members : []) {

@@ -142,7 +142,7 @@ const gradeTokens = 1024
 export const inspectCriteria: Endpoint['inspect'] = (match, query, body) => {
   const found = inspectNested(places.criteria)(match, query, body)
   if (isFault(found)) return found
-  const asks = new Map<string | null, BatchAsk>()
+  const asks = new Map<string, BatchAsk>()
   const criteria = spansAt(body, 'testing_criteria')
   for (const span of criteria.flatMap((list) => scanElements(body, list) ?? [])) {
     const bytes = span.end - span.start
