@@ -45,6 +45,7 @@ function RouteList() {
   const navigate = useNavigate()
   const may = useMay('routes.add')
   const routes = useQuery(orpc.routes.list.queryOptions({ input: scope.listInput }))
+  const all = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const rows = (routes.data ?? []).filter((route) => inScope(scope, route))
   const filter = useListFilter(rows, 'routes', ({ model, project, environment, targets, enabled }) => [
@@ -53,7 +54,7 @@ function RouteList() {
     enabled ? 'enabled' : 'disabled',
     ...targets.map(nameOf),
   ])
-  const hours = useRouteHours(rows, scope.environment !== undefined)
+  const hours = useRouteHours(rows, all.data)
   const isLong = isLongTable(rows)
   const add = may ? (
     <Button
