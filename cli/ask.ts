@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { errorCode } from '../src/core/caught.ts'
+import { hasSecretForm, keyPrefix } from '../src/core/gateway-key.ts'
 import { readBounded, tooLong } from '../src/core/text/bounded-text.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
@@ -120,13 +121,19 @@ export async function confirmDanger(
   yes: boolean,
 ): Promise<void> {
   if (operation.meta.effect !== 'danger' || yes) return
-  const consequence = fillIn(operation.meta.confirm ?? `${operation.meta.summary}.`, input)
+  const named = Object.fromEntries(Object.entries(input).map(([field, value]) => [field, withoutSecret(value)]))
+  const consequence = fillIn(operation.meta.confirm ?? `${operation.meta.summary}.`, named)
   if (!canAsk(io)) throw usageFault(`Confirmation required: ${consequence}`, 'Add --yes to confirm.')
-  const name = input[operation.meta.positional?.at(-1) ?? '']
+  const name = named[operation.meta.positional?.at(-1) ?? '']
   await io.stderr.write(`${consequence}\n`)
   const agreed =
     typeof name === 'string'
       ? (await io.prompter.ask(`Type ${name} to confirm`, { required: false })).trim() === name
       : await io.prompter.confirm('Continue?')
   if (!agreed) throw new CommandFault('Nothing was changed.', 'Run the command again to confirm it.', exitStatus.failed)
+}
+
+/** Who pastes a whole key is asked about it by its end. */
+function withoutSecret(value: unknown): unknown {
+  return typeof value === 'string' && hasSecretForm(value, keyPrefix) ? value.slice(-4) : value
 }

@@ -32,3 +32,23 @@ describe('the edit of a key', () => {
     expect(await client.keys.edit({ key: 'ci', policy: 'team' })).toMatchObject({ policy: 'team' })
   })
 })
+
+describe('a whole key that somebody found', () => {
+  it('is named by itself wherever it is, and repeated nowhere', async () => {
+    const { client } = await startTestGateway()
+    await client.environments.add({ name: 'staging' })
+    const { id, key } = await client.keys.create({ name: 'leaked', environment: 'staging' })
+    expect(await client.keys.show({ key })).toMatchObject({ id, environment: 'staging' })
+    const rotated = await client.keys.rotate({ key: id })
+    for (const secret of [key, rotated.key]) expect(await client.keys.show({ key: secret })).toMatchObject({ id })
+    expect(await client.requests.list({ key })).toEqual([])
+    expect(await client.keys.revoke({ key })).toMatchObject({ id, state: 'revoked' })
+    await client.keys.remove({ key })
+    const gone = { code: 'not_found', message: `There is no key with this secret, which ends in "${key.slice(-4)}".` }
+    expect(await refusal(client.keys.show({ key }))).toMatchObject(gone)
+    expect(await refusal(client.requests.list({ key }))).toMatchObject(gone)
+    // Cut short, it is a name that nothing has.
+    const { message } = await refusal(client.keys.show({ key: key.slice(0, -3) }))
+    expect(message).toBe('There is no key in default/production named "sp_live_…".')
+  })
+})

@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { errorCode } from '../../core/caught.ts'
+import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { SealError } from '../../sealing/seal-error.ts'
 import {
@@ -18,7 +19,7 @@ export function operationFault(code: OperationErrorCode, message: string, hint: 
 }
 
 export const notFound = (what: string, name: string, hint: string) =>
-  operationFault('not_found', `There is no ${what} ${JSON.stringify(name)}.`, hint)
+  operationFault('not_found', `There is no ${what} ${JSON.stringify(maskGatewayKeys(name))}.`, hint)
 export const invalid = (message: string, hint: string) => operationFault('invalid', message, hint)
 export const refused = (message: string, hint: string) => operationFault('refused', message, hint)
 export const conflict = (message: string, hint: string) => operationFault('conflict', message, hint)

@@ -1,3 +1,4 @@
+import { hasSecretForm, keyPrefix } from '../../core/gateway-key.ts'
 import type { Environment, Key, Policy, Project, Provider, Route } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
 import { notFound } from './fault.ts'
@@ -73,6 +74,7 @@ export async function findPolicy({ store }: Store, name: string): Promise<Policy
 }
 
 export async function findKey(context: Store, name: string, scope: FoundScope): Promise<Key> {
+  if (hasSecretForm(name, keyPrefix)) return (await import('./keys/whole-key.ts')).findWholeKey(context, name)
   const found = await context.store.keys.find(name, scope.project.id, scope.environment.id)
   if (found !== null) return found
   const others = (await context.store.keys.list(null, null)).filter((key) => key.name === name)

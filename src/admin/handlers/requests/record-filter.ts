@@ -1,4 +1,5 @@
 import { figuresOf, isFailure } from '../../../core/attempt-figures.ts'
+import { hasSecretForm, keyPrefix } from '../../../core/gateway-key.ts'
 import { isId } from '../../../core/ids.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
@@ -43,7 +44,7 @@ export function needOtherNodes({ runtime }: AdminContext): void {
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
   if (input.node !== undefined) needOtherNodes(context)
   const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, failedAt, ...rest } =
-    withKeyScope(input)
+    withKeyScope(await withKeyId(context, input))
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(project === undefined ? {} : { project: await nameOfProject(context, project) }),
@@ -57,6 +58,13 @@ export async function readFilter(context: AdminContext, input: FilterInput): Pro
     ...(until === undefined ? {} : { until: readMoment(until, 'back') }),
     limit: limit ?? 1,
   }
+}
+
+/** A whole key stands for its ID. */
+async function withKeyId(context: AdminContext, input: FilterInput): Promise<FilterInput> {
+  if (input.key === undefined || !hasSecretForm(input.key, keyPrefix)) return input
+  const { findWholeKey } = await import('../keys/whole-key.ts')
+  return { ...input, key: (await findWholeKey(context, input.key)).id }
 }
 
 /** `project/environment/name`, as statistics write it where several keys have the name. */
