@@ -73,7 +73,7 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   const all = rowsOf(show, output)
   const { first } = show
   const isCut = first !== undefined && result.input.limit === undefined && io.stdout.isTerminal
-  const rows = isCut ? limitGroups(all, result.input.by, first) : all
+  const rows = isCut ? limitGroups(all, result.input, first) : all
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   await io.stdout.write(renderTable(columns ?? show.columns, rows, view))
   // A cell has room for one limit only.

@@ -55,11 +55,12 @@ describe('requests.series', () => {
   it('are summed by one or two of what they have in common, and by no more', async () => {
     const gateway = await startTestGateway()
     const { client } = gateway
+    const many = { input: 90, output: 5, cache_read: 0, cache_write: 0, reasoning: 0, source: 'reported' } as const
     journal(
       gateway,
       at(1, { model: 'm', environment: 'staging' }),
       at(2, { model: 'm', status: 429 }),
-      at(3, { model: 'n' }),
+      at(3, { model: 'n', tokens: many, cost: { usd: 4, price_version: 'test' } }),
       at(4, { model: 'm' }),
     )
     const sums = async (by: string) =>
@@ -77,6 +78,9 @@ describe('requests.series', () => {
     expect(await client.requests.stats({ by: 'day,model', limit: 1 })).toMatchObject([
       { groups: [expect.anything(), 'm'] },
     ])
+    for (const sort of ['tokens', 'cost'] as const)
+      expect(await client.requests.stats({ by: 'model', sort, limit: 1 })).toMatchObject([{ group: 'n', requests: 1 }])
+    expect(await client.requests.stats({ by: 'day,model', sort: 'errors', limit: 1 })).toHaveLength(1)
     for (const by of ['nothing', 'key,key', 'key,model,tag', ''])
       expect(await refusal(client.requests.stats({ by }))).toMatchObject({ code: 'invalid' })
     const { groups } = await client.requests.series({ ...window, step: '1h', by: 'environment' })

@@ -64,8 +64,12 @@ const filters = {
   }),
   resource: field(z.string().optional(), { description: 'Only changes to this resource (name or ID)' }),
   project: field(reference.optional(), { description: 'Only changes in this project (name or ID)' }),
-  since: field(momentText.optional(), { description: 'Start: a duration before now, such as 24h, or a time' }),
-  until: field(momentText.optional(), { description: 'End: a duration before now, such as 24h, or a time' }),
+  since: field(momentText.optional(), {
+    description: 'Start: a duration before now, such as 24h, a day (UTC) or a time',
+  }),
+  until: field(momentText.optional(), {
+    description: 'End: a duration before now, such as 24h, a day (UTC) or a time',
+  }),
 }
 
 export const audit = {

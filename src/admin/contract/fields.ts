@@ -38,7 +38,7 @@ export const momentText = z
   .string()
   .refine(
     (text) => parseDuration(text) !== null || parseMoment(text) !== null,
-    'must be a duration such as 15m or 30d, or a time such as 2026-01-31T12:00:00Z',
+    'must be a duration such as 15m or 30d, a day such as 2026-01-31 (UTC), or a time such as 2026-01-31T12:00:00Z',
   )
 
 export const projectField = {

@@ -36,7 +36,9 @@ export const attempts = operation({
         description: 'Name or ID of one provider (default: all providers)',
         acceptsId: true,
       }),
-      since: field(momentText.default('1h'), { description: 'Start: a duration before now, such as 24h, or a time' }),
+      since: field(momentText.default('1h'), {
+        description: 'Start: a duration before now, such as 24h, a day (UTC) or a time',
+      }),
       step: field(z.union([z.literal('auto'), durationText]).default('auto'), {
         description: 'Length of a step: a duration, or auto for about 60 steps',
       }),

@@ -27,7 +27,9 @@ export const history = operation({
   .input(
     z.strictObject({
       ...nameField('provider'),
-      since: field(momentText.default('30d'), { description: 'Start: a duration before now, such as 24h, or a time' }),
+      since: field(momentText.default('30d'), {
+        description: 'Start: a duration before now, such as 24h, a day (UTC) or a time',
+      }),
     }),
   )
   /** The last is the state in which it was when `since` began, where that is known: its time may be before. */

@@ -1,7 +1,12 @@
 import { valueAt } from '../show-value.ts'
 
-/** Of groups of `requests.stats` in their order, those with the most requests, or by day the latest days. */
-export function limitGroups<Row>(rows: readonly Row[], by: unknown, limit: number): readonly Row[] {
+/** Of groups of `requests.stats` in their order the first, or by day the latest days, unless they were to be sorted. */
+export function limitGroups<Row>(
+  rows: readonly Row[],
+  { by, sort }: { by?: unknown; sort?: unknown },
+  limit: number,
+): readonly Row[] {
+  if (sort !== undefined) return rows.slice(0, limit)
   const place = String(by)
     .split(',')
     .findIndex((way) => way.trim() === 'day')

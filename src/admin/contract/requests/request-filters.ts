@@ -61,8 +61,12 @@ export const requestFilters = {
 }
 
 export const requestWindow = {
-  since: field(momentText.optional(), { description: 'Start: a duration before now, such as 24h, or a time' }),
-  until: field(momentText.optional(), { description: 'End: a duration before now, such as 24h, or a time' }),
+  since: field(momentText.optional(), {
+    description: 'Start: a duration before now, such as 24h, a day (UTC) or a time',
+  }),
+  until: field(momentText.optional(), {
+    description: 'End: a duration before now, such as 24h, a day (UTC) or a time',
+  }),
 }
 
 export const noRequest = 'No requests match. Send one with a gateway key, or remove a filter.'

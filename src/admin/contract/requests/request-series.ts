@@ -60,7 +60,7 @@ export const series = operation({
       ...requestFilters,
       ...requestWindow,
       since: field(requestWindow.since.unwrap().default('24h'), {
-        description: 'Start: a duration before now, such as 24h, or a time',
+        description: 'Start: a duration before now, such as 24h, a day (UTC) or a time',
       }),
       step: field(z.union([z.literal('auto'), durationText]).default('auto'), {
         description: 'Length of a step: a duration, or auto for about 60 steps',

@@ -18,6 +18,7 @@ export const statsWays = [
   ...(['total', 'key', 'model', 'provider', 'project', 'environment'] as const),
   ...(['tag', 'day', 'error', 'status', 'route', 'node'] as const),
 ] as const
+export const statsOrders = ['requests', 'errors', 'tokens', 'cost'] as const
 type StatsWay = (typeof statsWays)[number]
 
 const isWay = (text: string): text is StatsWay => statsWays.some((way) => way === text)
@@ -164,7 +165,12 @@ export const requests = {
       // Models and tags are the clients' own words: there may be thousands.
       first: 50,
     },
-    examples: ['requests stats --since 24h', 'requests stats --by key,model', 'requests stats --by error --json'],
+    examples: [
+      'requests stats --since 24h',
+      'requests stats --by key,model',
+      'requests stats --by key --sort cost --since 2026-01-30 --until 2026-01-31',
+      'requests stats --by error --json',
+    ],
   })
     .input(
       z.strictObject({
@@ -174,11 +180,15 @@ export const requests = {
           description: `How to group the totals, by one or two (key,model): ${statsWays.join(', ')}; days are those of UTC`,
           label: 'Group by',
         }),
+        sort: field(z.enum(statsOrders).optional(), {
+          description: 'Which groups come first: those with the most of it (default: requests, or by day the oldest)',
+          label: 'Sort by',
+        }),
         limit: field(z.int().min(1).optional(), {
           description:
-            'Maximum number of groups: those with the most requests, or by day the latest (default: all, of which a terminal shows 50)',
+            'Maximum number of groups, in the order of --sort; by day the latest (default: all, of which a terminal shows 50)',
           label: 'Groups',
-          help: 'Maximum number of groups: those with the most requests, or by day the latest. Empty: all',
+          help: 'Maximum number of groups: the first of them, or by day the latest. Empty: all',
         }),
       }),
     )

@@ -50,7 +50,9 @@ export const traffic = operation({
       allEnvironments: field(z.boolean().default(false), {
         description: 'The route is for all environments of the project',
       }),
-      since: field(momentText.default('1h'), { description: 'Start: a duration before now, such as 24h, or a time' }),
+      since: field(momentText.default('1h'), {
+        description: 'Start: a duration before now, such as 24h, a day (UTC) or a time',
+      }),
     }),
   )
   .output(z.array(targetTrafficShape))

@@ -1,7 +1,8 @@
 import { describeMissing } from '../../../core/degraded.ts'
 import type { RequestRecord } from '../../../core/record.ts'
+import type { StatsRow } from '../../../store/api.ts'
 import { limitGroups } from '../../contract/requests/limit-groups.ts'
-import { readWays } from '../../contract/requests/requests.ts'
+import { readWays, type statsOrders } from '../../contract/requests/requests.ts'
 import { bodiesUntil } from '../../contract/requests/why-no-bodies.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
@@ -12,6 +13,14 @@ import { readSeries } from './request-series.ts'
 
 /** A search answers within 300 ms; what is left of them is for the last look, and for the way. */
 const searchMs = 200
+
+const sorters: Record<(typeof statsOrders)[number], (row: StatsRow) => number> = {
+  requests: ({ requests }) => requests,
+  errors: ({ errors }) => errors,
+  tokens: ({ input, output }) => input + output,
+  // What nobody knows the cost of comes last.
+  cost: ({ usd }) => usd ?? -1,
+}
 
 /** Every reading ingests first, so that whoever has an answer finds its record. */
 export const requests = {
@@ -57,11 +66,12 @@ export const requests = {
   tail: operations.requests.tail.handler(({ context, input, signal }) => followRequests(context, input, signal)),
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
-    const { by, limit, ...filter } = input
+    const { by, sort, limit, ...filter } = input
     const ways = readWays(by) ?? []
     if (ways.includes('node')) needOtherNodes(context)
-    const groups = await cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), ways)
-    return limit === undefined ? groups : [...limitGroups(groups, by, limit)]
+    const found = await cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), ways)
+    const groups = sort === undefined ? found : found.toSorted((a, b) => sorters[sort](b) - sorters[sort](a))
+    return limit === undefined ? groups : [...limitGroups(groups, { by, sort }, limit)]
   }),
   export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')
