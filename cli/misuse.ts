@@ -31,8 +31,9 @@ const meanings: Readonly<Record<string, string>> = {
   ...{ config: 'apply', plan: 'diff', login: 'console link', start: 'serve', tail: 'requests tail' },
 }
 
-/** Flags that other programs have, by command, where a command of its own does that here. */
+/** Flags and verbs that other programs have, by command, where another one does that here. */
 const otherWays: Readonly<Record<string, string>> = {
+  'providers rotate': 'To replace its credential: spgw providers edit NAME --credential-stdin',
   'apply --dry-run': 'To see what it would change: spgw diff -f FILE',
 }
 

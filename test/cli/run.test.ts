@@ -112,6 +112,7 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['apply', '-f', 'f', '--dry-run'], 'spgw diff -f FILE'],
     [['keys', 'lst'], 'Did you mean list?'],
     [['keys', 'roll', 'ci'], 'Did you mean rotate?'],
+    [['providers', 'rotate', 'openai'], 'To replace its credential: spgw providers edit NAME --credential-stdin'],
     [['keys', 'update', 'ci'], 'Did you mean edit?'],
     [['routes', 'get', 'm'], 'Did you mean show?'],
     [['routes', 'delete', 'm'], 'Did you mean remove?'],
