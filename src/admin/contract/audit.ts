@@ -82,10 +82,11 @@ export const audit = {
       as: 'table',
       columns: [
         { field: 'time', title: 'TIME', format: 'age' },
-        { field: 'actor', title: 'ACTOR' },
-        { field: 'surface', title: 'SURFACE' },
+        // What was done to what is worth more than how, and by whom.
+        { field: 'actor', title: 'ACTOR', spare: true },
+        { field: 'surface', title: 'SURFACE', spare: true },
         { field: 'operation', title: 'OPERATION' },
-        { field: 'resource.kind', title: 'KIND' },
+        { field: 'resource.kind', title: 'KIND', spare: true },
         { field: 'resource.name', title: 'RESOURCE' },
         { field: 'id', title: 'ID', format: 'id' },
       ],
