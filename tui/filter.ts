@@ -7,8 +7,10 @@ export class RowFilter {
   #line: EditedLine = lineOf('')
   typing = false
 
+  /** A whole key is looked for by its end, which is all that is known. */
   get text(): string {
-    return this.#line.text.trim().toLowerCase()
+    const given = this.given
+    return (/^sp_live_\w{4,}$/.test(given) ? given.slice(-4) : given).toLowerCase()
   }
 
   get given(): string {

@@ -24,6 +24,11 @@ export const idPrefixes = [
 export type IdPrefix = (typeof idPrefixes)[number]
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** The ID of a request as users give it: in capitals, or with the name of its header before it. Null: there is none in the text. */
+export function findRequestId(text: string): string | null {
+  return /\breq_[0-9a-z]{26}\b/i.exec(text)?.[0].toLowerCase() ?? null
+}
+
 const poolSize = 4096
 const pool = new Uint8Array(poolSize)
 let poolOffset = poolSize

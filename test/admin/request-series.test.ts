@@ -104,3 +104,13 @@ describe('requests.series', () => {
     expect(await refusal(client.requests.list({ tags: ['=a'] }))).toMatchObject({ code: 'invalid' })
   })
 })
+
+describe('requests.show', () => {
+  it('takes an ID as users give it', async () => {
+    const gateway = await startTestGateway()
+    const record = at(1)
+    journal(gateway, record)
+    for (const id of [record.id, record.id.toUpperCase(), `x-sp-request-id: ${record.id}`])
+      expect(await gateway.client.requests.show({ id })).toMatchObject({ id: record.id })
+  })
+})

@@ -111,6 +111,15 @@ describe('the filter of a list', () => {
     expect(filter.draw(1, 30, theme)).toEqual(['/  ac b   1 of 30'])
   })
 
+  it('looks for a whole key by its end', () => {
+    const filter = new RowFilter()
+    filter.paste('sp_live_BFAg5spYwwSHVCsIVUhAkCGWu8IcHGgb8Gg6ZjmrCPH1Je7fJ')
+    expect([{ last_four: 'e7fJ' }, { last_four: 'a1b2' }].map((row) => matches(row, filter.text))).toEqual([
+      true,
+      false,
+    ])
+  })
+
   it('leaves arrows and other keys to the list, with the text kept', () => {
     const filter = new RowFilter()
     type(filter, '/', 'a')

@@ -3,6 +3,7 @@ import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
 import { isSearch } from '../../src/admin/contract/requests/slow-filters.ts'
 import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
+import { findRequestId } from '../../src/core/ids.ts'
 import { verbOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -265,7 +266,8 @@ export class LiveScreen implements Screen {
 
   /** A whole id is a question of its own, for what is no longer, or was never, in the list. */
   #openById(): void {
-    const id = this.#filter.given
+    const { given } = this.#filter
+    const id = findRequestId(given) ?? given
     if (!/^req_\w{10,}$/.test(id) || this.#show === null) return
     this.#filter.clear()
     this.#sift()

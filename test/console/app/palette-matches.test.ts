@@ -36,11 +36,16 @@ describe('the search box', () => {
 
   it('opens a request by its id, and asks nothing else', () => {
     expect(found(' req_01abc ')).toEqual(['/requests/$id req_01abc'])
+    const id = 'req_01m8phjh7fjnqp0erk363s6d3r'
+    for (const text of [id.toUpperCase(), `x-sp-request-id: ${id}`, `"${id}",`])
+      expect(found(text)).toEqual([`/requests/$id ${id}`])
   })
 
   it('finds a key by its name, by its last four, and by the end of the whole key', () => {
     for (const text of ['web', 'a1b2', '…a1b2', 'sp_live_somethinga1b2'])
       expect(found(text)[0]).toBe('/keys/$key web …a1b2')
+    expect(found('sp_live_somethinga1b2')).toHaveLength(1)
+    expect(found('sp_live_nobodys')).toEqual([])
     expect(found('1b2')).toEqual(['/requests 1b2'])
   })
 

@@ -1,4 +1,5 @@
 import { describeMissing } from '../../../core/degraded.ts'
+import { findRequestId } from '../../../core/ids.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { StatsRow } from '../../../store/api.ts'
 import { limitGroups } from '../../contract/requests/limit-groups.ts'
@@ -44,7 +45,7 @@ export const requests = {
       () => null,
       (error: unknown) => error,
     )
-    const record = await context.store.records.get(input.id)
+    const record = await context.store.records.get(findRequestId(input.id) ?? input.id)
     // A record that has ended changes no more, also while the store is unhealthy.
     if (unread !== null && (record === null || record.state === 'admitted')) throw unread
     if (record === null) {

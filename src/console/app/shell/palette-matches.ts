@@ -1,3 +1,5 @@
+import { findRequestId } from '../../../core/ids.ts'
+
 /** One search result and its address. */
 export interface SearchMatch {
   key: string
@@ -27,7 +29,8 @@ const mostMatches = 12
 export function findMatches(typed: string, known: SearchIndex): SearchMatch[] {
   const text = typed.trim()
   if (text === '') return known.fixed.filter(({ kind }) => kind !== operationKind).slice(0, mostMatches)
-  if (/^req_/i.test(text)) return [request(text)]
+  const id = findRequestId(text) ?? (/^req_/i.test(text) ? text.toLowerCase() : null)
+  if (id !== null) return [request(id)]
   const words = text.toLowerCase().split(/\s+/)
   const found = candidates(known, text)
     .map(({ match, name, more, order }) => ({
@@ -37,7 +40,8 @@ export function findMatches(typed: string, known: SearchIndex): SearchMatch[] {
     .filter(({ order }) => Number.isFinite(order))
     .sort((left, right) => left.order - right.order)
     .map(({ match }) => match)
-  return [...found.slice(0, mostMatches - 1), ofModel(text)]
+  // A whole key stays out of addresses.
+  return text.includes('sp_live_') ? found : [...found.slice(0, mostMatches - 1), ofModel(text)]
 }
 
 export const operationKind = 'Operation'
@@ -116,7 +120,7 @@ function providerMatch({ id, name, kind }: SearchIndex['providers'][number]): Se
 
 function policyMatch({ id, name }: SearchIndex['policies'][number]): SearchMatch {
   const params = { section: 'policies' }
-  return { key: id, title: name, kind: 'Policy', to: '/settings/$section', params, search: {} }
+  return { key: id, title: name, kind: 'Policy', to: '/settings/$section', params, search: { find: name } }
 }
 
 type May = SearchIndex['may']

@@ -65,7 +65,7 @@ export function Palette({ begun, onClose }: PaletteProps) {
           type="text"
           role="combobox"
           aria-label="Search pages, actions, keys, routes, providers and request IDs"
-          aria-expanded="true"
+          aria-expanded={matches.length > 0}
           aria-controls={list}
           aria-activedescendant={matches.length === 0 ? undefined : `${list}-${at}`}
           placeholder="Search pages, actions, names, req_…"
@@ -93,6 +93,12 @@ interface MatchesProps {
 }
 
 function Matches({ id, matches, at, onChoose }: MatchesProps) {
+  if (matches.length === 0)
+    return (
+      <p id={id} className="palette-list quiet" role="status">
+        Nothing found
+      </p>
+    )
   return (
     <div id={id} className="palette-list menu-list" role="listbox" aria-label="Search results">
       {matches.map((match, index) => (
