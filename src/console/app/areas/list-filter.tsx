@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../parts/index.ts'
 import { filterRows } from './filter-rows.ts'
 import type { FindSearch } from './find-search.ts'
@@ -25,13 +25,22 @@ export function useListFilter<Row>(
   const { find = '' } = useSearch({ strict: false }) as FindSearch
   const navigate = useNavigate()
   const [text, setText] = useState(find)
+  // The address follows what is typed, later: what it has not come to yet.
+  const ahead = useRef<string[]>([])
+  useEffect(() => {
+    const place = ahead.current.indexOf(find)
+    // The list's name in the rail, or the browser's way back, leads to another filter.
+    if (place < 0) setText(find)
+    ahead.current = ahead.current.slice(place + 1)
+  }, [find])
   const change = (next: string) => {
     setText(next)
     // A key that somebody pastes stays out of the history of the browser.
-    const kept = next === '' || next.includes('sp_live_') ? undefined : next
+    const kept = next.includes('sp_live_') ? '' : next
+    if (kept !== (ahead.current.at(-1) ?? find)) ahead.current.push(kept)
     void navigate({
       to: '.',
-      search: (before: object) => ({ ...before, find: kept }),
+      search: (before: object) => ({ ...before, find: kept === '' ? undefined : kept }),
       replace: true,
       resetScroll: false,
     })

@@ -21,6 +21,8 @@ export function TimeRangeSelect({ since, until, spans, onChange }: TimeRangeSele
   const isOwn = until !== undefined || !spans.some((span) => span.since === since)
   const choose = (value: string) => {
     if (value === 'other') setOpen(true)
+    else if (value === 'today') onChange({ since: midnight(0), until: undefined })
+    else if (value === 'yesterday') onChange({ since: midnight(-1), until: midnight(0) })
     else onChange({ since: value, until: undefined })
   }
   return (
@@ -37,6 +39,8 @@ export function TimeRangeSelect({ since, until, spans, onChange }: TimeRangeSele
             {span.title}
           </option>
         ))}
+        <option value="today">Today</option>
+        <option value="yesterday">Yesterday</option>
         <option value="other">Custom range…</option>
       </select>
       <Dialog open={isOpen} title="Custom range" onClose={() => setOpen(false)}>
@@ -51,6 +55,12 @@ export function TimeRangeSelect({ since, until, spans, onChange }: TimeRangeSele
       </Dialog>
     </>
   )
+}
+
+/** When a day began where the browser is: today, or so many days from it. */
+function midnight(days: number): string {
+  const now = new Date()
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString()
 }
 
 /** Times are in the browser's time zone, like those below the charts. */

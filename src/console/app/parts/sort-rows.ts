@@ -8,7 +8,7 @@ export function sortRows<Row>(rows: readonly Row[], read: (row: Row) => SortValu
     const order =
       typeof left.value === 'number' && typeof right.value === 'number'
         ? left.value - right.value
-        : String(left.value).localeCompare(String(right.value))
+        : String(left.value).localeCompare(String(right.value), 'en', { numeric: true })
     return descending ? -order : order
   })
   return keyed.map(({ row }) => row)

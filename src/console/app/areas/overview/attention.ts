@@ -179,7 +179,7 @@ function ofBudget(budget: Budget): Attention[] {
       text: `${formatAmount(budget, used)} of ${formatAmount(budget, limit)} a ${period} ${kind === 'usd' ? 'spent' : 'used'} (${formatPart(used, limit)}, policy ${policy})`,
       to: '/settings/$section',
       params: { section: 'policies' },
-      search: {},
+      search: { find: policy },
     },
   ]
 }

@@ -80,6 +80,7 @@ function Group({ of: { group, usd } }: { of: GroupRow }) {
 const otherFigures: TableColumn<GroupRow>[] = [
   {
     id: 'p50',
+    sort: (row) => row.duration_p50_ms,
     title: 'p50',
     number: true,
     width: '84px',
@@ -88,6 +89,7 @@ const otherFigures: TableColumn<GroupRow>[] = [
   },
   {
     id: 'p95',
+    sort: (row) => row.duration_p95_ms,
     title: 'p95',
     number: true,
     width: '84px',
@@ -96,6 +98,7 @@ const otherFigures: TableColumn<GroupRow>[] = [
   },
   {
     id: 'input',
+    sort: ({ input }) => input,
     title: 'Tokens in',
     number: true,
     width: '116px',
@@ -105,6 +108,7 @@ const otherFigures: TableColumn<GroupRow>[] = [
   },
   {
     id: 'output',
+    sort: ({ output }) => output,
     title: 'Tokens out',
     number: true,
     width: '116px',
@@ -114,6 +118,7 @@ const otherFigures: TableColumn<GroupRow>[] = [
   },
   {
     id: 'usd',
+    sort: ({ usd }) => usd,
     title: 'Spend',
     number: true,
     width: '164px',
@@ -136,6 +141,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
     },
     {
       id: 'requests',
+      sort: ({ requests }) => requests,
       title: 'Requests',
       number: true,
       width: '104px',
@@ -145,6 +151,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
     },
     {
       id: 'errors',
+      sort: ({ errors }) => errors,
       title: 'Errors',
       number: true,
       width: '84px',

@@ -8,6 +8,7 @@ import { orpc } from '../../client/admin.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { Button, Menu } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
+import type { Key } from '../outputs.ts'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
 const chipNames = [
@@ -127,10 +128,11 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
   const [name, setName] = useState<ChipName>('status')
   const [value, setValue] = useState('')
   const words = useSuggestions(name)
+  const keys = useKeys(name)
   const field = fieldOf(name)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (value.trim() !== '') onDone(name, value.trim())
+    if (value.trim() !== '') onDone(name, name === 'key' ? nameKey(value.trim(), keys) : value.trim())
   }
   return (
     <form className="filter-form stack-tight" onSubmit={submit}>
@@ -173,20 +175,31 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
   )
 }
 
+/** A whole key stays out of addresses: it is known by its end. */
+function nameKey(given: string, keys: readonly Key[]): string {
+  if (!given.startsWith('sp_live_')) return given
+  const own = keys.find(({ last_four }) => given.endsWith(last_four))
+  return own === undefined ? given.slice(-4) : `${own.project}/${own.environment}/${own.name}`
+}
+
+function useKeys(name: ChipName): Key[] {
+  return useQuery({ ...orpc.keys.list.queryOptions({ input: { all: true } }), enabled: name === 'key' }).data ?? []
+}
+
 /** A chip has one tag, and is called what the flag is. */
 function fieldOf(name: ChipName) {
   return operationNamed('requests.list').fields.find((field) => (field.flag ?? field.name) === name)
 }
 
 function useSuggestions(name: ChipName): string[] {
-  const keys = useQuery({ ...orpc.keys.list.queryOptions({ input: { all: true } }), enabled: name === 'key' })
+  const keys = useKeys(name)
   const routes = useQuery({
     ...orpc.routes.list.queryOptions({ input: { all: true } }),
     enabled: name === 'model' || name === 'route',
   })
   const isProvider = name === 'provider' || name === 'failedAt'
   const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: isProvider })
-  if (name === 'key') return (keys.data ?? []).map((key) => key.name)
+  if (name === 'key') return keys.map((key) => key.name)
   if (name === 'model' || name === 'route') return (routes.data ?? []).map((route) => route.model)
   if (isProvider) return (providers.data ?? []).map((provider) => provider.name)
   if (name === 'status') return ['2xx', '4xx', '5xx', '200', '401', '429', '500', '502', '503']

@@ -1,7 +1,10 @@
+import { Link } from '@tanstack/react-router'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { Signal } from '../../../../core/record.ts'
 import { consoleWords } from '../../client/console-words.ts'
 import { StateBadge } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
 import { figuresOf } from './signal-figures.ts'
 
 const words: Record<Signal['verdict'], { word: string; tone: 'good' | 'warning' | 'bad' | 'quiet' | 'strong' }> = {
@@ -36,12 +39,29 @@ export function RecordSignals({ title, signals, none }: { title: string; signals
               </p>
               <p className="small quiet">
                 <code>{escapeControls(signal.rule)}</code> {figuresOf(signal)}
+                <PolicyLink signal={signal} />
               </p>
             </div>
           </li>
         ))}
       </ul>
     </section>
+  )
+}
+
+/** To the policy that decided, where all that it says is shown. */
+function PolicyLink({ signal: { data = {} } }: { signal: Signal }) {
+  const may = useMay('policies.list')
+  const { policy } = data
+  if (!may || typeof policy !== 'string') return null
+  const search = (before: object) => ({ ...keepScope(before), find: policy })
+  return (
+    <>
+      {' · '}
+      <Link to="/settings/$section" params={{ section: 'policies' }} search={search}>
+        Open policy
+      </Link>
+    </>
   )
 }
 

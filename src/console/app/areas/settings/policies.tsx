@@ -18,6 +18,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 import { usePolicyUsage } from '../keys/key-usage.ts'
 import { UncountedBudgets } from '../keys/uncounted-budgets.tsx'
+import { useListFilter } from '../list-filter.tsx'
 import type { Key, Policy } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 import { ContentRulesField } from './content-rules-field.tsx'
@@ -29,6 +30,11 @@ export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
   const { add: wanted }: { add?: string } = useSearch({ strict: false })
   const usage = usePolicyUsage()
+  const filter = useListFilter(policies.data ?? [], 'policies', (policy) => [
+    policy.name,
+    ...policy.attached_to,
+    ...policy.held_by,
+  ])
   const [edited, setEdited] = useState<Policy | 'new' | null>(wanted === undefined ? null : 'new')
   const [granted, setGranted] = useState<Policy | null>(null)
   const [tried, setTried] = useState<Policy | null>(null)
@@ -62,7 +68,9 @@ export function Policies() {
           environment or a key.
         </Empty>
       ) : null}
-      {policies.data?.map((policy) => (
+      {filter.field}
+      {filter.shown.length === 0 ? filter.none : null}
+      {filter.shown.map((policy) => (
         <PolicySection
           key={policy.id}
           policy={policy}

@@ -54,7 +54,9 @@ function PolicyLimits({ policy: { name }, limits }: { policy: Policy; limits: re
       {isLong ? (
         <div>
           <Button small aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole ? `Show the ${mostBars} nearest to their end` : `Show all ${limits.length}`}
+            {isWhole
+              ? `Show the ${mostBars} nearest to their end`
+              : `Show all ${limits.length.toLocaleString('en-US')}`}
           </Button>
         </div>
       ) : null}
