@@ -1,11 +1,12 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runCommand } from '../support/gateway.ts'
+import { gatewayCommand, runCommand } from '../support/gateway.ts'
 import { laneCall } from '../support/lane-calls.ts'
 import { open } from '../support/raw-http.ts'
 import { setStage } from '../support/stage.ts'
@@ -48,6 +49,39 @@ describe('the end', () => {
     expect(readdirSync(directory)).not.toContain('admin.sock')
     await stage.close()
   })
+})
+
+describe('a log that cannot be written', () => {
+  it('stops neither the start nor the end: its disk is full', async () => {
+    const full = openSync('/dev/full', 'w')
+    const unwritten = serve(['ignore', full, full])
+    closeSync(full)
+    await endsInOrder(unwritten)
+  })
+
+  it('stops neither the start nor the end: nobody reads it any more', async () => {
+    const unread = serve(['ignore', 'pipe', 'pipe'])
+    unread.stdout?.destroy()
+    unread.stderr?.destroy()
+    await endsInOrder(unread)
+  })
+
+  let child: ChildProcess | undefined
+  afterEach(() => child?.kill('SIGKILL'))
+
+  function serve(stdio: StdioOptions): ChildProcess {
+    const { command, leading } = gatewayCommand()
+    const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
+    child = spawn(command, [...leading, 'serve', '--demo', '--data-dir', directory, ...addresses], { stdio })
+    return child
+  }
+
+  async function endsInOrder(gateway: ChildProcess): Promise<void> {
+    const ended = once(gateway, 'exit')
+    while ((await runCommand(['health', '--data-dir', directory])).code !== 0) expect(gateway.exitCode).toBe(null)
+    gateway.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  }
 })
 
 describe('the start', () => {

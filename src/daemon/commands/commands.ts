@@ -55,8 +55,9 @@ export const serveCommand: DaemonCommand = {
       level,
       format: format ?? (io.stderr.isTerminal ? ('text' as const) : ('json' as const)),
     })
-    // A log that nobody takes any more stops nothing.
-    const writeLog = (line: string) => void io.stderr.write(line).catch(() => {})
+    // A log that nobody takes any more, or whose disk is full, stops nothing: neither the start nor the end.
+    const say = (text: string, output = io.stderr) => output.write(text).catch(() => {})
+    const writeLog = (line: string) => void say(line)
     const log = createLog(logSettings(settings), writeLog)
     const changeLog = (next: Settings) => log.change(logSettings(next))
     const demo = options.demo === true
@@ -67,11 +68,11 @@ export const serveCommand: DaemonCommand = {
     const more = { credentialsDirectory, demo, wantsRecoveryKey, changeLog }
     const serving = await startServing({ settings, version, log, writeLog, ...more })
     signals.onHangUp(() => void serving.reload(read))
-    await io.stderr.write(greet(settings, serving))
-    await writeSignIn(serving, io, demo)
-    if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
-    if (serving.needsRecoveryKey && !demo) await io.stderr.write(noRecoveryKeyNote)
-    if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
+    await say(greet(settings, serving))
+    await writeSignIn(serving, io, demo).catch(() => {})
+    if (serving.recoveryKey !== null) await say(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
+    if (serving.needsRecoveryKey && !demo) await say(noRecoveryKeyNote)
+    if (serving.demoCall !== null) await say(serving.demoCall, io.stdout)
     const { trimHeapAfterStart } = await import('../../store/trim-heap.ts')
     trimHeapAfterStart()
     return await serveUntilSignal(serving, signals.signalled, log)
