@@ -4,10 +4,12 @@ import { isObject } from '../core/json/is-object.ts'
 const mebibyte = 1024 * 1024
 /** An operation's input never comes near it; what does is a mistake or an attack. */
 const maxBytes = mebibyte
-/** But a whole price table does. */
+/** But a whole price table does, and so do configuration files (src/manifest/reader.ts bounds them), with the plan that was shown. */
 const largeInputs: Readonly<Record<string, number>> = {
   '/api/prices/import': 4 * mebibyte,
   '/api/prices/update': 4 * mebibyte,
+  '/api/diff': 6 * mebibyte,
+  '/api/apply': 6 * mebibyte,
 }
 /** So much more is read and forgotten, so that whoever still sends hears why it is too much; beyond it the connection ends. */
 const maxForgotten = 32 * 1024 * 1024

@@ -71,6 +71,17 @@ describe('the admin socket', () => {
     expect(await ask(socketPath, '/api/status', json)).toMatchObject({ status: 200 })
   })
 
+  it('takes configuration files that are large, and with them the plan of all they describe', async () => {
+    const { socketPath } = await startTestGateway()
+    const client = connect(socketPath)
+    const files = { 'gateway.yaml': `projects: [default]\n# ${'x'.repeat(3_000_000)}\n` }
+    expect(await client.diff({ files, variables: {} })).toMatchObject({ changes: [], problems: [] })
+    const names = Array.from({ length: 10_000 }, (_, at) => `key default/production/${String(at).padStart(60, 'k')}`)
+    const plan = Object.fromEntries(names.map((name) => [name, 'a'.repeat(64)]))
+    const applied = client.apply({ files, variables: {}, expect: plan })
+    await expect(applied).rejects.toThrow(/changed/)
+  })
+
   it.each([
     ['its own', 0o700, 0o710],
     ['that another group was named for', 0o710, 0o710],
