@@ -112,6 +112,8 @@ function unreachable(fault: TransportFault): string {
   const advice: Record<TransportFault['kind'], string> = {
     'connect-timeout': 'Check the host and port, and that a firewall lets the gateway out.',
     unreachable: 'Check the host and port of the base URL, and that the server runs.',
+    proxy:
+      'Check HTTPS_PROXY and HTTP_PROXY where the gateway runs, or --proxy of the provider; --proxy direct uses none.',
     refused: '',
     denied: '',
     tls: 'Check whether the address is https or http, and whether the certificate is trusted here.',

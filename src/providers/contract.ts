@@ -253,12 +253,13 @@ export interface ResponseSink {
 
 export interface TransportFault {
   /**
-   * `refused`: the gateway does not connect to that address. `client-certificate`: the provider wants one, or another. `denied`: nothing
-   * was sent, since the client may not ask for it.
+   * `refused`: the gateway does not connect to that address. `proxy`: the proxy on the way is not reached, or opens no connection.
+   * `client-certificate`: the provider wants one, or another. `denied`: nothing was sent, since the client may not ask for it.
    */
   kind:
     | 'connect-timeout'
     | 'unreachable'
+    | 'proxy'
     | 'refused'
     | 'tls'
     | 'client-certificate'

@@ -184,6 +184,7 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
   /** Ended, failed or abandoned: the sink hears nothing more. */
   #done = false
   #paused = false
+  #proxied = false
   #interim = 0
 
   constructor(sink: ResponseSink) {
@@ -198,6 +199,7 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
 
   start(pool: Dispatching, request: OutboundRequest): this {
     const { body, borrowed = null } = request
+    this.#proxied = pool instanceof ProxiedOrigin
     const counted = borrowed !== null && Buffer.isBuffer(body)
     pool.dispatch(
       {
@@ -291,7 +293,7 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#done) return
-    const fault = describeTransportError(error, this.#controller !== null)
+    const fault = describeTransportError(error, this.#controller !== null, this.#proxied)
     // undici reports a bad argument from within `dispatch`: the caller must first get its `Sending`.
     if (this.#starting) queueMicrotask(() => this.fail(fault))
     else this.fail(fault)

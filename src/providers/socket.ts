@@ -35,7 +35,8 @@ export class Handshake implements Transport {
       const connection = await chooseConnection(request, this.#proxies, (tunnel) => dial.own(() => tunnel.destroy()))
       if (!dial.done) this.#dial(request, connection, dial)
     } catch (error) {
-      dial.fail(describeTransportError(error instanceof Error ? error : new Error(String(error)), false))
+      // What fails here is the way through a proxy.
+      dial.fail(describeTransportError(error instanceof Error ? error : new Error(String(error)), false, true))
     }
   }
 

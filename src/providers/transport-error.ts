@@ -55,9 +55,10 @@ function describeAlert(code: string): string {
 
 /**
  * An error of undici or the operating system as a fault. Only its code is told, never its text, which can hold bytes
- * of the answer or addresses. `connected`: the request was being written or its answer read.
+ * of the answer or addresses. `connected`: the request was being written or its answer read. `proxied`: until then, whatever is not
+ * reached is the proxy.
  */
-export function describeTransportError(error: Error, connected: boolean): TransportFault {
+export function describeTransportError(error: Error, connected: boolean, proxied = false): TransportFault {
   const code = readCode(error)
   // undici's socket error stands for a hang-up as well as for an answer that nobody asked for.
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message)) {
@@ -71,8 +72,10 @@ export function describeTransportError(error: Error, connected: boolean): Transp
   if (code === 'SPGW_DESTINATION_REJECTED') return { kind: 'refused', message: error.message }
   // A proxy that does not open the tunnel says so by a status, which undici puts into words.
   const answered = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1]
-  if (answered !== undefined) return { kind: 'unreachable', message: `The proxy refused the connection (${answered}).` }
+  if (answered !== undefined) return { kind: 'proxy', message: `The proxy refused the connection (${answered}).` }
   const kind = kinds[code]
+  if (proxied && !connected && kind === 'unreachable')
+    return { kind: 'proxy', message: `The proxy cannot be reached (${code}).` }
   if (kind === undefined) return { kind: connected ? 'protocol' : 'unreachable', message: unnamed(code, connected) }
   if (kind === 'reset' && !connected && code !== 'UND_ERR_DESTROYED' && code !== 'UND_ERR_CLOSED') {
     return { kind: 'unreachable', message: 'The provider closed the connection before it stood.' }

@@ -120,7 +120,7 @@ describe('a proxy', () => {
   it('that refuses is named for it', async () => {
     const proxy = await startProxy('gate:secret')
     const sink = await send('https://provider.invalid', egressOf({ proxy: proxy.url }, null))
-    expect(sink.fault).toEqual({ kind: 'unreachable', message: 'The proxy refused the connection (407).' })
+    expect(sink.fault).toEqual({ kind: 'proxy', message: 'The proxy refused the connection (407).' })
   })
 
   it('does not open the way to metadata', async () => {
@@ -129,6 +129,17 @@ describe('a proxy', () => {
     expect(sink.fault?.kind).toBe('refused')
     expect(proxy.asked).toEqual([])
   })
+
+  it.each(['http://provider.invalid', 'https://provider.invalid'])(
+    'that is not reached is what is blamed, not the provider: %s',
+    async (origin) => {
+      const gone = http.createServer()
+      const proxy = `http://127.0.0.1:${await listen(gone)}`
+      gone.close()
+      const sink = await send(origin, egressOf({ proxy }, null))
+      expect(sink.fault).toEqual({ kind: 'proxy', message: 'The proxy cannot be reached (ECONNREFUSED).' })
+    },
+  )
 
   it('is itself held to the rules of an address', async () => {
     const sink = await send('https://provider.invalid', egressOf({ proxy: 'http://169.254.169.254:3128' }, null))
