@@ -29,7 +29,17 @@ export function readCloudModel(
   source: Source,
 ): CloudModel | null {
   const read = readers[kind.kind]
-  return read === undefined ? null : { kind, ...read(model, params, at, source) }
+  if (read === undefined) return null
+  const found = read(model, params, at, source)
+  const address = ['api_base', 'base_url'].find((name) => textOf(params[name]) !== null)
+  if (found.address === null && address !== undefined)
+    source.skip(
+      [...at, address],
+      `the address of a model at ${kind.kind}`,
+      'it follows from the region or location here',
+      'If calls must go elsewhere: spgw providers edit NAME --base-url',
+    )
+  return { kind, ...found }
 }
 
 export function hasPrincipal({ client_secret, tenant_id }: Tree): boolean {

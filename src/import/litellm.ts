@@ -51,6 +51,7 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
       members.map((member) => aliased(member, alias)),
     )
   }
+  skipStrayFallbacks(groups, settings, source)
   const routes = [...groups].map(([group, members]) => convertGroup(group, members, groups, settings, source))
   const [policies, alerts] = [convertPolicies(tree, source), convertAlerts(tree, source)]
   skipSections(tree, source)
@@ -238,6 +239,20 @@ interface FallbackList {
   names: readonly string[]
   path: Path
   what(backup: string): string
+}
+
+/** Of a model that only a pattern takes, or that none of the routes takes. */
+function skipStrayFallbacks(groups: Map<string, Deployment[]>, settings: RouterSettings, source: Source): void {
+  const { fallbacks, fallbacksPath, special } = settings
+  for (const { lists, path } of [{ lists: fallbacks, path: fallbacksPath }, ...special])
+    for (const [name, others] of lists)
+      if (name !== '*' && !groups.has(name))
+        source.skip(
+          path,
+          `fallback of ${name} to ${others.join(', ')}`,
+          'no model of that name was converted',
+          `Add a route for it: spgw routes add ${JSON.stringify(name)} --target`,
+        )
 }
 
 function listsOf(group: string, settings: RouterSettings): FallbackList[] {

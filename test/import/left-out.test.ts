@@ -17,6 +17,14 @@ describe('what a route cannot have is left out and reported', () => {
     expect(timeouts).toEqual(['10m', '1500ms', '90s', '30s'])
   })
 
+  it.each([
+    ['vertex', { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p', api_base: 'https://proxy.example/v1' }],
+    ['bedrock', { model: 'bedrock/anthropic.claude-v2', aws_region_name: 'eu-west-1', base_url: 'https://b.example' }],
+  ])('an address of a model at %s, whose own follows from its place', (kind, params) => {
+    const said = `the address of a model at ${kind}: it follows from the region or location here`
+    expect(reasons(litellm({ model_list: [entry('large', params)] }))).toContain(said)
+  })
+
   it('a second configuration of the same name', () => {
     const config = { provider: 'openai', override_params: { model: 'gpt-4o' } }
     const converted = portkey({

@@ -160,4 +160,10 @@ describe('what is asked after a refusal', () => {
     expect(found.on).toBeUndefined()
     expect(found.left).toContain('fallback of chat to gone: no model of that name was converted')
   })
+
+  it.each(['fallbacks', 'context_window_fallbacks'])('reports %s of a model that has no route of its own', (name) => {
+    const router_settings = { [name]: [{ 'gpt-4o': ['chat'] }] }
+    const converted = litellm({ model_list: [entry('*', { model: 'openai/*' }), entry('chat')], router_settings })
+    expect(reasons(converted)).toEqual(['fallback of gpt-4o to chat: no model of that name was converted'])
+  })
 })
