@@ -50,7 +50,10 @@ export class Reloader {
 
   async #reload(read: () => Promise<Settings>): Promise<void> {
     const { control, log } = this.#parts
-    const { settings, applied, waiting } = compareSettings(this.#settings, await read())
+    const wanted = await read()
+    // Also of a listener that is to speak TLS from the next start on, which would be refused.
+    readCertificates(wanted)
+    const { settings, applied, waiting } = compareSettings(this.#settings, wanted)
     const certificates = readCertificates(settings)
     const renewed = (['gateway', 'console'] as const).filter(
       (section) => !sameCertificate(certificates[section], this.#certificates[section]),

@@ -88,6 +88,7 @@ it.each<[string, string | null, string]>([
   ['a setting that is none', 'gateway: { body_limt: 2MB }', 'body_limt'],
   ['a value that is none', 'gateway: { body_limit: many }', 'body_limit'],
   ['a file that is no YAML', 'gateway: [', 'config.yaml'],
+  ['a certificate for the next start that is not there', 'gateway: { tls: { cert: gone.pem, key: gone.key } }', 'gone'],
   ['a data plane that refuses', null, 'no thread answers'],
 ])('leaves all as it was for %s, says so, and reloads the next time', async (_what, yaml, reason) => {
   const { heard, reload, next } = stage(megabyte(1))
