@@ -20,7 +20,6 @@ import {
   leaveOutUuids,
   makeYogaAtOnce,
   packParser,
-  shortenForeignNames,
   takeEsModules,
 } from './bundle-plugins.ts'
 
@@ -52,7 +51,7 @@ export function buildOptions(outdir: string, forTests: boolean, addonHash: strin
     preserveSymlinks: true,
     platform: 'node',
     target: 'node26',
-    // Names are kept for readable stack traces. Not with `keepNames`, which wraps every closure when it is created.
+    // Names at the top are kept for readable stack traces. Not with `keepNames`, which wraps every closure when it is created.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
@@ -86,8 +85,6 @@ export function buildOptions(outdir: string, forTests: boolean, addonHash: strin
       leaveOutLocales,
       leaveOutInkDevtools,
       makeYogaAtOnce,
-      // After those that change single files of these libraries.
-      shortenForeignNames,
     ],
     metafile: true,
     logLevel: 'warning',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
-import { type Plugin, transform } from 'esbuild'
+import type { Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
 
@@ -85,19 +85,6 @@ export const leaveOutUndiciLog: Plugin = {
       if (log === undefined) throw new Error(`${path} is not what it was`)
       return { contents: `${channels}module.exports = { channels }` }
     })
-  },
-}
-
-/** The local names of libraries are cut short: nobody reads them in a stack trace, which names functions. Those of the program stay. */
-export const shortenForeignNames: Plugin = {
-  name: 'shorten-foreign-names',
-  setup(build) {
-    build.onLoad(
-      { filter: /node_modules\/(undici\/lib\/(core|dispatcher|api|util)|ws)\/.*\.js$/ },
-      async ({ path }) => ({
-        contents: (await transform(await readFile(path, 'utf8'), { minifyIdentifiers: true })).code,
-      }),
-    )
   },
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { build, type Metafile, type OutputFile, transform } from 'esbuild'
 import { bundleConsole, type ConsoleBundle } from './bundle-console.ts'
 import { buildOptions, threadOptions, threads } from './bundle-options.ts'
@@ -79,20 +79,22 @@ async function bundleProgram(common: ReturnType<typeof buildOptions>): Promise<M
     chunkNames: '[name]-[hash]',
     write: false,
   })
-  await Promise.all(outputFiles.map((file) => writeAsCommonJs(file, common.outdir)))
+  for (const file of outputFiles) await writeScript(file, await asCommonJs(file.text), metafile)
   return metafile
 }
 
 async function bundleThreads(common: ReturnType<typeof buildOptions>): Promise<Metafile> {
   const { metafile, outputFiles } = await build({ ...threadOptions(common), entryPoints: threads, write: false })
-  for (const { path, text } of outputFiles) {
-    const code = shortenModuleNames(text)
-    const output = metafile.outputs[relative(process.cwd(), path)]
-    if (output === undefined) throw new Error(`${path} is no output of the bundle`)
-    output.bytes = Buffer.byteLength(code)
-    await writeFile(path, code)
-  }
+  for (const file of outputFiles) await writeScript(file, shortenModuleNames(file.text), metafile)
   return metafile
+}
+
+async function writeScript({ path }: OutputFile, code: string, { outputs }: Metafile): Promise<void> {
+  const output = outputs[relative(process.cwd(), path)]
+  if (output === undefined) throw new Error(`${path} is no output of the bundle`)
+  const written = await shortenLocalNames(code)
+  output.bytes = Buffer.byteLength(written)
+  await writeFile(path, written)
 }
 
 /**
@@ -108,14 +110,18 @@ function shortenModuleNames(code: string): string {
     .replaceAll(/(?<![\w$.])(?:init|require)_\w+/g, (name) => short.get(name) ?? name)
 }
 
-async function writeAsCommonJs({ path, text }: OutputFile, directory: string): Promise<void> {
-  const { code } = await transform(text, {
-    format: 'cjs',
-    platform: 'node',
-    minifyWhitespace: true,
-    supported: { 'dynamic-import': false },
-  })
-  await writeFile(join(directory, basename(path)), code)
+/**
+ * Shortens the names of parameters and local variables, a fifth of the text: no stack trace shows them. It keeps the names at the top,
+ * and all names of a script that looks at those of its classes, as some libraries do.
+ */
+async function shortenLocalNames(code: string): Promise<string> {
+  if (code.includes('constructor.name')) return code
+  return (await transform(code, { platform: 'node', minifyWhitespace: true, minifyIdentifiers: true })).code
+}
+
+async function asCommonJs(text: string): Promise<string> {
+  const options = { format: 'cjs', platform: 'node', minifyWhitespace: true } as const
+  return (await transform(text, { ...options, supported: { 'dynamic-import': false } })).code
 }
 
 export function hostPlatform(): string {
