@@ -1,7 +1,8 @@
+import type { CreatedObject } from './batch-input.ts'
 import type { BodyNote, BodyPart } from './capture.ts'
 import type { LaneName } from './lane.ts'
 import type { Cost, RequestRecord, TokenUsage, UsageDetail } from './record.ts'
-import type { CreatedObject, ObjectName, ObjectOwner } from './stored-object.ts'
+import type { ObjectName, ObjectOwner } from './stored-object.ts'
 
 /**
  * The request journal: append-only segments, one writer thread each, read by ingestion.

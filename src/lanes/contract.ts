@@ -1,3 +1,4 @@
+import type { BatchAsk, CreatedObject } from '../core/batch-input.ts'
 import type { Fault } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
 import type { FormatName } from '../core/format.ts'
@@ -5,7 +6,7 @@ import type { Edit, Member, Span } from '../core/json/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { LimitFigures } from '../core/policy-limits.ts'
 import type { UsageConvention, UsageDetail } from '../core/record.ts'
-import type { BatchAsk, CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { EndedWork, ResultUsage, StartedWork } from './earlier-work.ts'
 import type { OutputLimits } from './output-limits.ts'
 import type {

@@ -3,6 +3,7 @@ import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
 import { flatText } from '../../core/text/flat-text.ts'
 import { modelsBeside, uncharged } from '../../core/turns-signal.ts'
+import { groupDigits } from '../../core/units.ts'
 import type { TurnUsage } from '../../lanes/contract.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
@@ -89,7 +90,7 @@ function isDoubtful({ gateway, trace, body, lane, match }: Arrival, tokens: Toke
   if (tokens.input <= most.input && tokens.output <= most.output) return false
   // Noted once, however many turns a connection has.
   if (trace.policySignals.some(({ rule }) => rule === 'usage')) return true
-  const reported = `${groupThousands(tokens.input)} tokens of input and ${groupThousands(tokens.output)} of output`
+  const reported = `${groupDigits(tokens.input)} tokens of input and ${groupDigits(tokens.output)} of output`
   trace.policySignals.push({
     rule: 'usage',
     verdict: 'flag',
@@ -98,9 +99,6 @@ function isDoubtful({ gateway, trace, body, lane, match }: Arrival, tokens: Toke
   })
   return true
 }
-
-/** Avoids `Intl`, whose tables take 4 MB per thread. */
-const groupThousands = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** Each part of an answer is priced by itself, since the length of a part's prompt decides its rates. */
 function addEarlier(trace: Trace, end: RequestEnd, { tokens, detail, cost }: EarlierParts): void {

@@ -1,6 +1,7 @@
+import type { BatchAsk, BatchInput } from '../../core/batch-input.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import type { LaneName } from '../../core/lane.ts'
-import type { BatchAsk, BatchInput, ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
 import { quote } from '../../core/text/quote.ts'
 import type { Reference } from '../../lanes/contract.ts'
 import { checkCall } from '../../policy/admit.ts'

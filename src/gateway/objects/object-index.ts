@@ -1,21 +1,17 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { BatchInput } from '../../core/batch-input.ts'
 import type { CacheReply } from '../../core/cached-answer.ts'
 import type { BatchHeldEntry } from '../../core/journal-format.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 import type {
-  Asker,
-  BatchInput,
   CountedPlace,
-  ObjectName,
-  ObjectPlace,
   ObjectQuestion,
   ObjectReply,
-  ObjectType,
   PartAnswer,
   ReasoningQuestion,
-  StoredObject,
   UploadPart,
-} from '../../core/stored-object.ts'
+} from '../../core/object-question.ts'
+import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import type { Asker, ObjectName, ObjectPlace, ObjectType, StoredObject } from '../../core/stored-object.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { addBatchAsk, type BatchAsk, type LineAsk } from '../../core/batch-input.ts'
 import { readCacheWrites } from '../../core/cache-marks.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../core/json/json-scan.ts'
 import { asText, readValue } from '../../core/json/json-value.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
-import { addBatchAsk, type BatchAsk, type LineAsk } from '../../core/stored-object.ts'
 import { groupDigits } from '../../core/units.ts'
 import { additionalNames, longestOf, readAdditionalModels } from '../additional-models.ts'
 import { readToolsOf } from '../asked-tools.ts'

@@ -1,4 +1,5 @@
-import type { HeldInput, PartAnswer, UploadPart } from '../../core/stored-object.ts'
+import type { HeldInput } from '../../core/batch-input.ts'
+import type { PartAnswer, UploadPart } from '../../core/object-question.ts'
 
 /** Of lines that have not ended, together; what is older is let go, and such a file is not known. */
 const mostBytes = 32 * 1024 * 1024

@@ -11,10 +11,10 @@ import type {
   PartAnswer,
   PlacesQuestion,
   ReasoningQuestion,
-  StoredObject,
   UploadPartQuestion,
   WorkQuestion,
-} from '../../core/stored-object.ts'
+} from '../../core/object-question.ts'
+import type { StoredObject } from '../../core/stored-object.ts'
 import type { OtherNodes } from '../replica/other-nodes.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { readJson } from '../sqlite/json-column.ts'

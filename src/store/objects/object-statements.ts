@@ -1,13 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { BatchInput } from '../../core/batch-input.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
-import type {
-  BatchInput,
-  CountedPlace,
-  ObjectPlace,
-  ObjectScope,
-  ObjectType,
-  StoredObject,
-} from '../../core/stored-object.ts'
+import type { CountedPlace } from '../../core/object-question.ts'
+import type { ObjectPlace, ObjectScope, ObjectType, StoredObject } from '../../core/stored-object.ts'
 import type { ForgottenObject, SharedChange } from '../replica/shared-change.ts'
 import type { ObjectRow } from '../schema.ts'
 import { forgottenUntil, toStoredObject } from './object-rows.ts'

@@ -1,12 +1,7 @@
+import type { BatchInput } from '../../core/batch-input.ts'
 import type { BackgroundWork, BatchHeldEntry } from '../../core/journal-format.ts'
-import type {
-  BatchInput,
-  ObjectName,
-  ObjectPlace,
-  ObjectScope,
-  StoredObject,
-  UploadPart,
-} from '../../core/stored-object.ts'
+import type { UploadPart } from '../../core/object-question.ts'
+import type { ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/stored-object.ts'
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { CountedUsage } from './usage-claim.ts'
 

@@ -1,15 +1,10 @@
 import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
+import type { HeldInput } from '../../../src/core/batch-input.ts'
 import type { BatchHeldEntry } from '../../../src/core/journal-format.ts'
-import type {
-  HeldInput,
-  ObjectQuestion,
-  ObjectReply,
-  PartAnswer,
-  StoredObject,
-  UploadPart,
-} from '../../../src/core/stored-object.ts'
+import type { ObjectQuestion, ObjectReply, PartAnswer, UploadPart } from '../../../src/core/object-question.ts'
+import type { StoredObject } from '../../../src/core/stored-object.ts'
 import { ObjectLookup } from '../../../src/store/objects/object-lookup.ts'
 import type { OtherNodes } from '../../../src/store/replica/other-nodes.ts'
 import type { ObjectsAsked } from '../../../src/store/replica/shared-change.ts'

@@ -4,14 +4,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { ObjectsEntry } from '../../../src/core/journal-format.ts'
-import type {
-  ObjectName,
-  ObjectQuestion,
-  ObjectReply,
-  ObjectScope,
-  ObjectType,
-  StoredObject,
-} from '../../../src/core/stored-object.ts'
+import type { ObjectQuestion, ObjectReply } from '../../../src/core/object-question.ts'
+import type { ObjectName, ObjectScope, ObjectType, StoredObject } from '../../../src/core/stored-object.ts'
 import type { StoreClient } from '../../../src/store/api.ts'
 import { toObjectRow } from '../../../src/store/objects/object-rows.ts'
 import { removeOld } from '../../../src/store/records/retention.ts'
