@@ -1,13 +1,13 @@
 import { hasSecretForm, mintSecretText } from './gateway-key.ts'
 
-/** An API token: as a gateway key, under a prefix of its own, so that neither is taken for the other. */
+/** An API token has the form of a gateway key, with a prefix of its own, so that neither is mistaken for the other. */
 export const tokenPrefix = 'spt_'
 
 export function mintApiToken(): string {
   return mintSecretText(tokenPrefix)
 }
 
-/** False for a typing error: what is false is looked up nowhere. */
+/** False for a typing error: such a token is not looked up. */
 export function isApiToken(text: string): boolean {
   return hasSecretForm(text, tokenPrefix)
 }

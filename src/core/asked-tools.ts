@@ -18,12 +18,12 @@ export type CacheWrites = 'short' | 'long'
 /** The model of the tool that makes images, if nobody names one. */
 export const usualImageModel = 'gpt-image-2'
 
-/** Of an image as asked. Who names no size leaves it to the model. */
+/** The size of an image as a request asks for it. Without a size, the model chooses. */
 export function imageSizeOf(size: string | null, quality: string | null): string | null {
   return quality === null ? size : `${size ?? 'auto'}/${quality}`
 }
 
-/** Of several requests. */
+/** Adds up what several requests ask for. */
 export function addTools(one: AskedTools | undefined, other: AskedTools | null): AskedTools | undefined {
   if (one === undefined || other === null) return one ?? other ?? undefined
   const [first, second] = one.images === 0 ? [other, one] : [one, other]

@@ -13,7 +13,7 @@ export interface AttemptFigure {
 
 export interface AttemptCounts {
   tried: number
-  /** Those that fell back among them. */
+  /** Includes those that fell back. */
   failed: number
   fell_back: number
 }
@@ -31,7 +31,7 @@ export function countAttempt(counts: AttemptCounts, outcome: AttemptFigure['outc
 const fewAttempts = 5
 const highShare = 0.1
 
-/** Worth a word wherever somebody looks for what is wrong, also where the provider is ready. */
+/** Often enough to show it to operators, even if the provider is ready. */
 export function failsOften({ tried, failed }: Pick<AttemptCounts, 'tried' | 'failed'>): boolean {
   return tried >= fewAttempts && failed / tried >= highShare
 }

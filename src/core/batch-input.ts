@@ -1,6 +1,6 @@
 import { type AskedTools, addTools, type CacheWrites } from './asked-tools.ts'
 import type { ObjectName } from './stored-object.ts'
-/** What an answer tells of. */
+/** An object that an answer names as created. */
 export interface CreatedObject extends ObjectName {
   /** Of a file with a batch's results: the batch. */
   batchId?: string
@@ -45,7 +45,7 @@ export interface BatchAsk {
   geo?: string
 }
 
-/** Sets of models that are told apart. */
+/** Sets of models that are counted separately. */
 const mostAsks = 200
 /** No list of names is written so. */
 const manyNames = ''
@@ -69,7 +69,7 @@ function nameAsk({ model, others = [] }: Pick<BatchAsk, 'model' | 'others'>): st
   return JSON.stringify([...new Set([model, ...others])].sort())
 }
 
-/** To add more to them. */
+/** The same asks, so that more can be added to them. */
 export function resumeBatchAsks(asks: readonly BatchAsk[]): Map<string, BatchAsk> {
   return new Map(asks.map((ask, place) => [place < mostAsks ? nameAsk(ask) : manyNames, ask]))
 }

@@ -7,7 +7,7 @@ export const cacheMarks = new WatchedNames(['cache_control', 'prompt_cache_break
 
 const longest = ['"1h"', '"12h"'].map((text) => Buffer.from(text))
 
-/** Of a body with such a mark. */
+/** How long the provider keeps the prompt of a body with such a mark. */
 export function cacheWritesOf(body: Buffer): CacheWrites {
   return longest.some((text) => body.includes(text)) ? 'long' : 'short'
 }

@@ -1,15 +1,15 @@
-/** What data-plane threads ask the store's thread about cached answers, over the port of the look-ups of objects. */
+/** What data-plane threads ask the store's thread about cached answers, over the port for object look-ups. */
 export type CacheQuestion = { kind: 'cache-get'; id: number; key: string } | CachePut
 
-/** Not answered: whoever sends it does not wait. */
+/** Gets no answer: the sender does not wait. */
 export interface CachePut {
   kind: 'cache-put'
-  /** SHA-256 in hex of all that makes two requests the same. */
+  /** SHA-256 in hex of everything that makes two requests identical. */
   key: string
   routeId: string
   /** Epoch milliseconds. */
   expiresAt: number
-  /** Of the body key that it is sealed with. */
+  /** The body key that it is sealed with. */
   keyId: string
   sealed: Uint8Array
 }

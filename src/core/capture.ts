@@ -1,11 +1,11 @@
-/** What of a request's bodies a policy keeps, least first: of several policies that say something, the first of these holds. */
+/** What a policy keeps of a request's bodies, least first. If several policies say something, the one that keeps least applies. */
 export const captureModes = ['none', 'redacted', 'full'] as const
 export type CaptureMode = (typeof captureModes)[number]
 
 export const bodyParts = ['request', 'answer'] as const
 export type BodyPart = (typeof bodyParts)[number]
 
-/** Of what was asked: what sending it again takes besides its body. Secrets are masked in it. */
+/** What is needed besides the body to send a request again. Secrets are masked. */
 export interface BodyHead {
   method: string
   /** With its query. */
@@ -22,7 +22,7 @@ export type MissingBodies = (typeof missingBodies)[number]
 
 /** The clear text of a sealed body: `content` is null where only type and size were kept. */
 export interface CapturedBody {
-  /** null of an answer. */
+  /** null for an answer. */
   head: BodyHead | null
   content: string | null
 }
@@ -32,7 +32,7 @@ export interface BodyNote {
   mode: Exclude<CaptureMode, 'none'>
   /** Content type as sent; null: none was given. */
   type: string | null
-  /** Of the whole body, as it went over the wire. */
+  /** Size of the whole body as it was sent. */
   bytes: number
   /** Only its beginning was kept. */
   truncated: boolean

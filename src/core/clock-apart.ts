@@ -1,15 +1,15 @@
-/** Clocks that are kept together differ by less. */
+/** Synchronised clocks differ by less. */
 const mostApartMs = 2000
 
 /**
- * By how much the own clock is ahead of a server's for certain, which said its time between asking and hearing; negative:
- * behind. What an answer takes on its way counts for neither.
+ * How far this machine's clock is certainly ahead of a server's; negative: behind. The server read its clock between `askedAt` and
+ * `heardAt`, so a difference within that span does not count.
  */
 export function certainlyAhead(askedAt: number, serverTime: number, heardAt: number): number {
   return Math.round(Math.max(0, askedAt - serverTime) + Math.min(0, heardAt - serverTime))
 }
 
-/** Null: not apart by more than clocks that are kept together are, or not known. */
+/** Null: no more than usual for synchronised clocks, or unknown. */
 export function clockApart(aheadMs: number | null | undefined): number | null {
   return aheadMs === null || aheadMs === undefined || Math.abs(aheadMs) < mostApartMs ? null : aheadMs
 }

@@ -50,7 +50,7 @@ export const detectorWords: readonly string[] = [
   ...Object.values(detectorGroups).flat(),
 ]
 
-/** Of `{rules: […]}` or the list alone. `wrong` says what is wrong and where. */
+/** Reads `{rules: […]}`, or the list alone. `wrong` says what is wrong and where. */
 export function readContentRules(given: unknown): { rules: ContentRule[] } | { wrong: string } {
   const list = isObject(given) ? given.rules : given
   if (isObject(given)) {

@@ -4,7 +4,7 @@ const table = new Uint32Array(256).map((_, index) => {
   return value
 })
 
-/** CRC-32 (IEEE), unsigned. Ours because core must also run in a browser, where zlib does not. */
+/** CRC-32 (IEEE), unsigned. Written here because core also runs in browsers, which have no zlib. */
 export function crc32(bytes: Uint8Array): number {
   let value = 0xffffffff
   for (const byte of bytes) value = (value >>> 8) ^ (table[(value ^ byte) & 0xff] ?? 0)

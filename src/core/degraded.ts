@@ -34,14 +34,14 @@ export function nameDegraded(part: string): string {
 /** Where records wait while it is degraded. */
 const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
 
-/** What a reading of records has to say with itself while these parts are degraded; null: it lacks nothing. */
+/** What to say with records that are read while these parts are degraded; null: nothing may be missing. */
 export function describeMissing(parts: readonly { part: string; since: string }[]): string | null {
   const degraded = keepers.filter((keeper) => parts.some(({ part }) => part === keeper))
   if (degraded.length === 0) return describeApart(parts) ?? describeWaiting(parts)
   return `The ${degraded.join(' and the ')} ${degraded.length === 1 ? 'is' : 'are'} degraded: requests since then wait, and may be missing here. See spgw status.`
 }
 
-/** PostgreSQL is read, and what this node has to bring there stays here. */
+/** PostgreSQL can be read, but this node's latest records have not been brought there. */
 function describeWaiting(parts: readonly { part: string; since: string }[]): string | null {
   const isWaiting = parts.some(({ part }) => part === 'outbox')
   return isWaiting
@@ -56,7 +56,7 @@ function describeApart(parts: readonly { part: string; since: string }[]): strin
   return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: ${reason}. See spgw status.`
 }
 
-/** What the use of budgets has to say with itself while these parts are degraded; null: it lacks nothing. */
+/** What to say with the use of budgets while these parts are degraded; null: nothing may be missing. */
 export function describeUncounted(parts: readonly { part: string; since: string }[]): string | null {
   const apart = parts.find(({ part }) => part === 'postgres')
   if (apart === undefined) return null
@@ -64,7 +64,7 @@ export function describeUncounted(parts: readonly { part: string; since: string 
   return `What other nodes have spent since ${apart.since.slice(11, 16)} UTC is not in these budgets: ${reason}. See spgw status.`
 }
 
-/** Nobody else is told that it is out of a cluster and cannot read what the others have. */
+/** Only a node that was removed from its cluster has this part degraded and cannot read the others' records. */
 const isRemoved = (parts: readonly { part: string }[]) => parts.some(({ part }) => part === 'membership')
 
 export interface DegradedPart {

@@ -1,4 +1,4 @@
-/** What a look at one part of a gateway has found. */
+/** What a check of one part of a gateway found. */
 export interface Diagnostic {
   /** The part, in a word or two. */
   check: string

@@ -10,7 +10,7 @@ export interface FormField {
   end: number
 }
 
-/** Whom the parts are told to that no field of is wanted; their bytes in pieces, good for the length of the call. */
+/** Gets the parts that are not wanted as fields. Their bytes come in pieces, each valid only during the call. */
 export interface PartSink {
   begin(part: FormPart): void
   bytes(chunk: Buffer): void
@@ -19,7 +19,7 @@ export interface PartSink {
 export interface FormPart {
   name: string
   isFile: boolean
-  /** What a parser makes of it may be something else than its bytes. */
+  /** A parser may decode it to other bytes. */
   encoded: boolean
 }
 
@@ -27,7 +27,7 @@ const lineEnd = Buffer.from('\r\n')
 const headersEnd = Buffer.from('\r\n\r\n')
 const closing = Buffer.from('--')
 
-/** Of one part's headers, and of one wanted field. */
+/** The longest headers of one part, and the longest wanted field. */
 const headerBytes = 16 * 1024
 const valueBytes = 4096
 const mostFields = 256
@@ -36,7 +36,7 @@ const mostFields = 256
 const parameter = /\s*;\s*([^\s=;"]+)=("(?:[^"\\]|\\.)*"|[^\s;,"]*)/y
 const boundaryForm = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/
 
-/** The boundary that a content-type names; null where it is no form or names none, or more than one. */
+/** The boundary that a content-type names; null: it is not a form, or does not name exactly one. */
 export function readBoundary(contentType: string): string | null {
   const type = /^\s*multipart\/form-data/i.exec(contentType)
   if (type === null) return null
@@ -47,7 +47,7 @@ export function readBoundary(contentType: string): string | null {
   return boundaryForm.test(boundary) ? boundary : null
 }
 
-/** Null for what is no list of parameters. */
+/** Null: not a list of parameters. */
 function readParameters(text: string): [name: string, value: string][] | null {
   const found: [string, string][] = []
   parameter.lastIndex = 0
@@ -66,19 +66,19 @@ function readParameters(text: string): [name: string, value: string][] | null {
  * than one part's headers or one wanted value.
  */
 export class FormScanner {
-  /** Those wanted that have been seen whole, in their order. */
+  /** The wanted fields that are complete, in order. */
   readonly fields: FormField[] = []
-  /** Half a sentence; null as long as nothing is. */
+  /** What is wrong with the form, as half a sentence; null: nothing so far. */
   wrong: string | null = null
   readonly #wanted: ReadonlySet<string>
   readonly #delimiter: Buffer
-  /** What of a place without a match must be looked at again: a match may begin there, and the line end before it counts. */
+  /** How many bytes are searched again with the next chunk: the delimiter may begin there, and the line end before it belongs to it. */
   readonly #lookBehind: number
   #state: 'content' | 'delimiter' | 'headers' | 'epilogue' = 'content'
-  /** Bytes not done with, and the offset of the first; as if an empty line stood before the form. */
+  /** Bytes that are not processed yet, and the offset of the first. It begins as if an empty line preceded the form. */
   #rest: Buffer = lineEnd
   #offset = -2
-  /** Of the part that is passing: where its content begins, and its name where it is wanted. */
+  /** The current part: where its content begins, and its name if it is wanted. */
   #contentStart = -2
   #name: string | null = null
   #parts = 0
@@ -112,7 +112,7 @@ export class FormScanner {
     if (this.#state !== 'epilogue') this.wrong ??= this.#parts === 0 ? 'it has no part' : 'its end is missing'
   }
 
-  /** Nearly all chunks of a file hold no boundary: they are searched where they lie. */
+  /** Nearly all chunks of a file contain no boundary: they are searched without being copied. */
   #passesBy(chunk: Buffer): boolean {
     if (this.#name !== null || this.#parts === 0) return false
     if (this.#state !== 'content' && this.#state !== 'epilogue') return false
@@ -130,7 +130,7 @@ export class FormScanner {
     return true
   }
 
-  /** Where to go on; negative when more bytes are needed for that. */
+  /** Where to continue; negative: more bytes are needed. */
   #step(window: Buffer, at: number): number {
     switch (this.#state) {
       case 'delimiter':
@@ -159,7 +159,7 @@ export class FormScanner {
     return found + this.#delimiter.length
   }
 
-  /** As much of the part's content as lies in these bytes before `end`. */
+  /** Passes on the part's content in these bytes, up to `end`. */
   #pass(bytes: Buffer, offset: number, end: number): void {
     const from = this.#passed - offset
     const to = Math.min(end - offset, bytes.length)
@@ -201,7 +201,7 @@ export class FormScanner {
     return end + headersEnd.length
   }
 
-  /** From where on the window must be kept, `at` being what could not be done yet. */
+  /** The first byte of the window that must be kept. `at`: the first one that is not processed. */
   #needed(window: Buffer, at: number): number {
     if (this.#state === 'delimiter' || this.#state === 'headers') return at
     if (this.#name !== null) return this.#contentStart - this.#offset
@@ -216,7 +216,7 @@ export class FormScanner {
 }
 
 const harmlessEncodings = ['7bit', '8bit', 'binary']
-/** In which the names of fields and models are the bytes that they are in ASCII. */
+/** Charsets in which names of fields and models have the same bytes as in ASCII. */
 const harmlessAlphabet = /charset="?(?:utf-?8|us-ascii|iso-8859-\d+|windows-125\d)"?\s*$/i
 
 /** `wanted`: the part's name where it is one of those. */
@@ -255,7 +255,7 @@ function readPartName(
 /** The names of members that hold an id; what else is below a root (a URL of an image) may be long. */
 const idSegment = /^(?:id|file_id)$/i
 
-/** By its whole name, or where `root*` is wanted in any form of brackets or dots: `root`, `root[]`, `root[0][id]`, `root.file_id`. */
+/** Matches the whole name, or, if `root*` is wanted, any form with brackets or dots: `root`, `root[]`, `root[0][id]`, `root.file_id`. */
 function isWanted(wanted: ReadonlySet<string>, name: string): boolean {
   if (wanted.has(name)) return true
   const [root = '', ...segments] = name.split(/[[.]/)
@@ -285,7 +285,7 @@ function plain(name: string): string {
   }
 }
 
-/** Null where one is folded, has no name, or holds a bare line end. */
+/** Null: a header is folded, has no name, or contains a bare line end. */
 function readHeaderLines(block: string): [name: string, value: string][] | null {
   const headers: [string, string][] = []
   for (const line of block.split('\r\n')) {
@@ -298,7 +298,7 @@ function readHeaderLines(block: string): [name: string, value: string][] | null 
 
 const isBlank = (letter: string | undefined) => letter === ' ' || letter === '\t'
 
-/** Not by an expression: the blanks before, within and after a value could be shared out in too many ways. */
+/** Not a regular expression: it could match the blanks before, within and after a value in too many ways. */
 function trimBlanks(value: string): string {
   let start = 0
   let end = value.length

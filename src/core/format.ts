@@ -20,7 +20,7 @@ const lanes: Readonly<Record<FormatName, LaneName>> = {
 
 const usual: Readonly<Record<LaneName, FormatName>> = { openai: 'chat', anthropic: 'messages', gemini: 'generate' }
 
-/** Of a call of the lane that says no more than its model. */
+/** The format of a call that names only its lane and model. */
 export function usualFormat(lane: LaneName): FormatName {
   return usual[lane]
 }

@@ -9,7 +9,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bodyLength = 43
 const form = /^sp_live_[0-9A-Za-z]{49}$/
 
-/** In any letters, since a header's name has lost its own. */
+/** Case-insensitive, since the names of headers are in lower case. */
 const anyKey = /sp_live_[0-9a-z]{49}/i
 /** How `sp_live_` begins in base64 at each of the three places that it can have, and in hexadecimal digits. */
 const otherForms = /c3BfbGl2ZV|NwX2xpdmVf|zcF9saXZlX|73705[fF]6[cC]6976655[fF]/
@@ -44,7 +44,7 @@ function percentForms(character: string): string {
 /** In base64 of either alphabet, and in hexadecimal digits. */
 const otherKey =
   /(?:c3BfbGl2ZV|NwX2xpdmVf|zcF9saXZlX)[0-9A-Za-z+/_-]{10,}={0,2}|73705[fF]6[cC]6976655[fF][0-9a-fA-F]{16,}/g
-/** What stands in each of these forms, whose letters are seldom beside one another elsewhere: they are found in a quarter of a µs a record. */
+/** A part of each of these forms that is rare elsewhere: searching for all takes a quarter of a µs per record. */
 const otherMarks = ['BfbGl2ZV', 'X2xpdmVf', 'F9saXZlX', '6976655']
 
 /**
@@ -60,14 +60,14 @@ function maskWritten(text: string): string {
   return text.replaceAll(writtenKey, `${keyPrefix}…`).replaceAll(encodedKey, `${keyPrefix}…`)
 }
 
-/** Who makes what `serve --demo` makes: its key is known by it. */
+/** The actor of everything that `serve --demo` creates; its key is recognised by it. */
 export const demoActor = 'serve --demo'
 
 export function mintGatewayKey(): string {
   return mintSecretText(keyPrefix)
 }
 
-/** Anything of the form of a gateway key, under a prefix of its own. */
+/** Mints a secret with the form of a gateway key and another prefix. */
 export function mintSecretText(prefix: string): string {
   let body = ''
   while (body.length < bodyLength) {

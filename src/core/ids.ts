@@ -83,7 +83,7 @@ export function idTime(id: string): number | null {
   return time
 }
 
-/** Whether ids sort before or after it: an id (of what was removed, too), or its beginning that is the time. */
+/** Whether the text is a position among ids: an id, even of something removed, or the part of one that holds its time. */
 export function isPlaceAmongIds(text: string, prefix: IdPrefix): boolean {
   const timeLength = prefix.length + 11
   return isId(text.length === timeLength ? text + '0'.repeat(16) : text, prefix)

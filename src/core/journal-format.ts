@@ -57,7 +57,7 @@ export interface ObjectsEntry {
 /** What a batch, or other work behind its call, holds of budgets from that call's end until it is known what it used. */
 export interface BatchHeldEntry {
   kind: 'batch-held'
-  /** Left out by gateways that knew nothing else: a batch. */
+  /** Absent in entries of earlier versions: a batch. */
   type?: BackgroundWork
   requestId: string
   /** RFC 3339: when it was made. */
@@ -78,7 +78,7 @@ export interface BatchHeldEntry {
   limited?: true
 }
 
-/** Of a budget: what was held, and what it came to. */
+/** What a budget held for some work, and what that came to. */
 export interface SettledHold {
   counter: string
   period: string
@@ -86,7 +86,7 @@ export interface SettledHold {
   actual: number
 }
 
-/** What says at its end, long after the call that made it, what it used. */
+/** Work that reports its usage only when it ends, long after the call that started it. */
 export type BackgroundWork = 'batch' | 'response' | 'interaction' | 'eval_run' | 'thread_run'
 
 /**
@@ -95,7 +95,7 @@ export type BackgroundWork = 'batch' | 'response' | 'interaction' | 'eval_run' |
  */
 export interface BatchUsageEntry {
   kind: 'batch-usage'
-  /** Left out by gateways that counted nothing else: a batch. */
+  /** Absent in entries of earlier versions: a batch. */
   type?: BackgroundWork
   /** Of the request that brought the results. */
   requestId: string
@@ -155,7 +155,7 @@ export interface BodyEntry extends BodyNote {
 export interface ReasoningEntry {
   kind: 'reasoning'
   requestId: string
-  /** A digest of whose it is and of the call's id. */
+  /** A digest of the owner and the call's id. */
   name: string
   /** Epoch milliseconds. */
   expiresAt: number

@@ -18,7 +18,7 @@ export interface InputQuestion {
   place: ObjectPlace
 }
 
-/** What is kept under these names; whoever can make such a name may have it. */
+/** Asks for what is kept under these names. A name is a digest: whoever can compute it may have what it names. */
 export interface ReasoningQuestion {
   id: number
   kind: 'reasoning'
@@ -27,7 +27,7 @@ export interface ReasoningQuestion {
   isNeeded: boolean
 }
 
-/** What work holds that goes on behind the call that made it, and that a later call goes on with. */
+/** Asks what background work holds, for a later call that continues it. */
 export interface WorkQuestion {
   id: number
   kind: 'work'
@@ -48,10 +48,10 @@ export interface UploadPart {
   step: 'take' | 'give' | 'leave'
   /** Of the upload: a hash, since whoever knows what it is made of may go on with the upload. */
   name: string
-  /** Of the call, and of no other. */
+  /** Unique to the call. */
   call: string
   projectId: string
-  /** Where the call goes on, or the next has to. */
+  /** The byte at which this call, or the next one, continues. */
   offset: number
   /** What is given back, sealed where nodes share it; null: nothing, or no part is to come. */
   held: HeldInput | Uint8Array | null
@@ -72,7 +72,7 @@ export interface FindQuestion {
   names: string
   /** Of the ids. */
   count: number
-  /** Where the scope has not all of them, what is journaled is brought in first. */
+  /** If the scope does not have all of them, the journal is ingested first. */
   fresh: boolean
 }
 

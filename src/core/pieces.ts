@@ -18,7 +18,7 @@ export class Pieces {
     this.#whole.push(chunk)
   }
 
-  /** In their order; what is added later is not among them. */
+  /** The pieces so far, in order. */
   list(): Buffer[] {
     this.#close()
     return [...this.#whole]
@@ -30,7 +30,7 @@ export class Pieces {
     return first !== undefined && this.#whole.length === 1 ? first : Buffer.concat(this.#whole, this.size)
   }
 
-  /** All of it, which is then gone from here. */
+  /** Returns all bytes and forgets them. */
   take(): Buffer {
     const bytes = this.join()
     this.#whole = []

@@ -1,12 +1,9 @@
-/** As long may work run that is done in slices before others have their turn. */
+/** How long sliced work may run before other work gets its turn. */
 const sliceMs = 20
 
 const waiting: (() => void)[] = []
 
-/**
- * Resolves in a later turn of the event loop. However many wait, one goes on a turn: slices of many pieces of work never add up to
- * a long turn.
- */
+/** Resolves in a later turn of the event loop. Only one waiter continues per turn, so that slices never add up to a long turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve)
@@ -21,7 +18,7 @@ function release(): void {
   if (waiting.length > 0) setImmediate(release)
 }
 
-/** Acts on each, however many they are, without keeping the thread from anything else for long. */
+/** Acts on each item, and lets other work have its turn in between. */
 export async function inSlices<Item>(items: Iterable<Item>, act: (item: Item) => void | Promise<void>): Promise<void> {
   let began = performance.now()
   for (const item of items) {

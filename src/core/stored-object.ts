@@ -52,21 +52,21 @@ export interface ObjectScope {
   environmentId: string
 }
 
-/** For whom the index is asked. */
+/** Who asks the index. */
 export interface Asker extends ObjectScope {
-  /** Of the key whose turn it takes. */
+  /** The key whose share of look-ups is used. */
   keyId: string
 }
 
-/** Who an object belongs to, and where it lives. */
+/** The owner of an object, and where it is stored. */
 export interface ObjectOwner extends ObjectScope, ObjectPlace {
-  /** Of the key that made it. */
+  /** The key that created it. */
   keyId: string
 }
 
-/** One row of the index. An id may stand there more than once: on the Gemini lane a client chooses it, account by account. */
+/** One row of the index. An id may occur more than once: on the Gemini lane clients choose it, and each account has its own. */
 export interface StoredObject extends ObjectName, ObjectScope, ObjectPlace {
-  /** null for what an operator adopted. */
+  /** null: an operator adopted it. */
   keyId: string | null
   requestId: string | null
   /** RFC 3339: of the request that made it, or of the adoption. */

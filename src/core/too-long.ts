@@ -1,5 +1,5 @@
 /**
- * How vendors say that a request is too long for the model, where they have no code for it: Anthropic, Google, DeepSeek, OpenRouter,
+ * How vendors without an error code for it say that a request is too long for the model: Anthropic, Google, DeepSeek, OpenRouter,
  * Mistral, Groq, vLLM, SGLang, llama.cpp, LM Studio.
  */
 export const tooLongWords =

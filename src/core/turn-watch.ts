@@ -1,7 +1,7 @@
 /** A turn of an event loop that kept everything else on its thread waiting. */
 export interface LongTurn {
   ms: number
-  /** Of the thread itself: far less than `ms` on a machine that had no time for it. */
+  /** CPU time of the thread itself: far less than `ms` if the machine had no time for it. */
   cpuMs: number
   /** What ran. */
   work: string
@@ -29,7 +29,7 @@ export function nowDoing(what: string, which: string): void {
 function close(now: number): void {
   const ms = now - since
   since = now
-  // Of what has no name, and of a thread that waits, only the clock tells.
+  // Unnamed work and waiting are noticed only by the clock.
   if (kind === idle || ms <= longest.ms) return
   longest.ms = ms
   longest.kind = kind
@@ -85,7 +85,7 @@ export class TurnWatch {
   }
 }
 
-/** So many of its own looks in a row a thread must find no sign of another before it says so: 10 seconds. */
+/** Another thread counts as silent after this many checks in a row without a sign of life: 10 seconds. */
 const silentTicks = 100
 
 /** A sign of life of the control plane, in memory that all threads share. Counts looks, so that a process that was stopped is not blamed. */

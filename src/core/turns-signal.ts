@@ -1,12 +1,12 @@
 import type { RequestRecord } from './record.ts'
 
-/** Of a connection whose turns asked several models: what its record sums up has no single price. */
+/** For a connection whose turns asked several models: no single price applies to its sums. */
 export const severalModels = ['turns', 'Its turns asked several models.'] as const
 
-/** The same of one answer. */
+/** The same for one answer. */
 export const modelsBeside = [severalModels[0], 'Other models worked for its answer, too.'] as const
 
-/** Of an answer that costs nothing, whatever its tokens would. */
+/** For an answer that costs nothing, whatever its tokens. */
 export const uncharged = [
   'refusal',
   'The provider declined before its model wrote anything, and charges nothing for that.',

@@ -9,7 +9,7 @@ const sizeUnits: Record<string, number> = {
   GiB: 1024 ** 3,
 }
 
-/** A hundred years: what is longer is a slip, and no date can be counted from it. */
+/** A hundred years: anything longer is a mistake, and no date can be computed from it. */
 const longestDuration = 36_525 * 86_400_000
 
 /** `250ms`, `5s`, `30m`, `24h`, `90d` in milliseconds; null when the text is no duration. */
@@ -50,7 +50,7 @@ function formatQuantity(amount: number, units: Record<string, number>, base: str
   return `${amount / (units[best] ?? 1)}${best}`
 }
 
-/** `200,000`, of a whole number. Without the tables of languages, which each thread would load for it while it starts. */
+/** `200,000`, for a whole number. Avoids `Intl`, whose tables take 4 MB per thread. */
 export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }

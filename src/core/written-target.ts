@@ -1,6 +1,6 @@
 import { type FormatName, isFormatName } from './format.ts'
 
-/** Of one route: each is looked at for every request. */
+/** Targets of one route: each is checked for every request. */
 export const mostTargets = 256
 /** Longer than both names with all options: in longer texts the expression below looks for too many options. */
 const mostCharacters = 2000

@@ -1,6 +1,6 @@
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
-/** JSON set out for people, every number and string as it is written; null for what is no JSON. */
+/** JSON indented for people, with every number and string as it was written; null: it is not JSON. */
 export function indentJson(text: string): string | null {
   if (!isJson(text)) return null
   let written = ''

@@ -42,14 +42,14 @@ interface Reading {
   left: number
 }
 
-/** The value that fills the bytes; null where they are no JSON, or hold too many values or too deep ones. */
+/** The value that fills the bytes; null: they are not JSON, or contain too many values, or too deep ones. */
 export function readNodes(bytes: Buffer): JsonNode | null {
   const reading = { bytes, left: maximumElements }
   const node = readNode(reading, skipSpace(bytes, 0, bytes.length), mostDepth)
   return node !== null && skipSpace(bytes, node.end, bytes.length) === bytes.length ? node : null
 }
 
-/** The text of a string; null where it is none that can be read. */
+/** The text of a string; null: it cannot be read. */
 export function readTextNode(bytes: Buffer, { start, end }: TextNode): string | null {
   const written = bytes.toString('utf8', start + 1, end - 1)
   if (!written.includes('\\')) return written
@@ -57,7 +57,7 @@ export function readTextNode(bytes: Buffer, { start, end }: TextNode): string | 
   return typeof value === 'string' ? value : null
 }
 
-/** The last member of the name: the one that nearly every parser goes by. */
+/** The last member with that name: nearly every parser uses that one. */
 export function memberOf(node: JsonNode | null, name: string): JsonNode | null {
   if (node?.kind !== 'object') return null
   return node.members.findLast((member) => member.name === name)?.value ?? null

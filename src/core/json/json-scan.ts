@@ -22,10 +22,10 @@ export interface Span {
   end: number
 }
 
-/** In bytes. A value that means something only where it is short is not read where it is longer than this. */
+/** In bytes. Values that are only meaningful if short are not read if they are longer. */
 export const shortValue = 16 * 1024
 
-/** Bytes and what takes their place. */
+/** Bytes, and the text that replaces them. */
 export interface Edit {
   span: Span
   text: string

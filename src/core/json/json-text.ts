@@ -1,7 +1,7 @@
-/** The scan was left at or behind the place where it was to pause: before a value, or half-way in a text. */
+/** The scan has paused as requested: before a value, or in the middle of a text. */
 export const paused = Number.NEGATIVE_INFINITY
 export const never = Number.POSITIVE_INFINITY
-/** Of a text that was left half-way: how far it was passed. */
+/** How far the text was scanned in which the scan paused. */
 let passedTo = 0
 
 const quote = 0x22
@@ -56,7 +56,7 @@ function isEscaped(bytes: Buffer, at: number, from: number): boolean {
   return ((at - index) & 1) === 1
 }
 
-/** How far the text was passed that `passString` paused in. */
+/** How far the text was scanned in which `passString` paused. */
 export function pausedAt(): number {
   return passedTo
 }

@@ -37,7 +37,7 @@ export class LineScanner {
     this.#finish()
   }
 
-  /** Of the line that has not ended: to be added first where another scanner goes on. None where it is skipped. */
+  /** The beginning of the unfinished line, for another scanner to continue with; empty if that line is skipped. */
   rest(): Buffer {
     return this.#held.take()
   }
