@@ -9,8 +9,8 @@ export interface CreatedObject extends ObjectName {
 }
 
 /**
- * What the lines of a file name that a batch may read, as they were seen when the file passed. The file itself is not kept, and its
- * provider reads it hours later: what it names is judged by this when a batch is to be made of it.
+ * What the lines of a file name that a batch may read, as they were seen when the file passed. The file itself is not
+ * kept, and its provider reads it hours later: what it names is judged by this when a batch is to be made of it.
  */
 export interface BatchInput {
   lines: number
@@ -38,7 +38,10 @@ export interface BatchAsk {
   unlimited: number
   /** What they let tools of the provider do. Left out, as what follows: nothing, and by earlier versions. */
   tools?: AskedTools
-  /** Bytes of those that have their prompt written to the provider's cache, and of those that have it kept there for longer. */
+  /**
+   * Bytes of those that have their prompt written to the provider's cache, and of those that have it kept there for
+   * longer.
+   */
   written?: number
   writtenLong?: number
   /** Where one of them asks to be processed. */

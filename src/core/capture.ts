@@ -1,4 +1,7 @@
-/** What a policy keeps of a request's bodies, least first. If several policies say something, the one that keeps least applies. */
+/**
+ * What a policy keeps of a request's bodies, least first. If several policies say something, the one that keeps least
+ * applies.
+ */
 export const captureModes = ['none', 'redacted', 'full'] as const
 export type CaptureMode = (typeof captureModes)[number]
 

@@ -2,8 +2,8 @@
 const mostApartMs = 2000
 
 /**
- * How far this machine's clock is certainly ahead of a server's; negative: behind. The server read its clock between `askedAt` and
- * `heardAt`, so a difference within that span does not count.
+ * How far this machine's clock is certainly ahead of a server's; negative: behind. The server read its clock between
+ * `askedAt` and `heardAt`, so a difference within that span does not count.
  */
 export function certainlyAhead(askedAt: number, serverTime: number, heardAt: number): number {
   return Math.round(Math.max(0, askedAt - serverTime) + Math.min(0, heardAt - serverTime))

@@ -72,7 +72,10 @@ export class FormScanner {
   wrong: string | null = null
   readonly #wanted: ReadonlySet<string>
   readonly #delimiter: Buffer
-  /** How many bytes are searched again with the next chunk: the delimiter may begin there, and the line end before it belongs to it. */
+  /**
+   * How many bytes are searched again with the next chunk: the delimiter may begin there, and the line end before it
+   * belongs to it.
+   */
   readonly #lookBehind: number
   #state: 'content' | 'delimiter' | 'headers' | 'epilogue' = 'content'
   /** Bytes that are not processed yet, and the offset of the first. It begins as if an empty line preceded the form. */
@@ -255,7 +258,10 @@ function readPartName(
 /** The names of members that hold an id; what else is below a root (a URL of an image) may be long. */
 const idSegment = /^(?:id|file_id)$/i
 
-/** Matches the whole name, or, if `root*` is wanted, any form with brackets or dots: `root`, `root[]`, `root[0][id]`, `root.file_id`. */
+/**
+ * Matches the whole name, or, if `root*` is wanted, any form with brackets or dots: `root`, `root[]`, `root[0][id]`,
+ * `root.file_id`.
+ */
 function isWanted(wanted: ReadonlySet<string>, name: string): boolean {
   if (wanted.has(name)) return true
   const [root = '', ...segments] = name.split(/[[.]/)

@@ -83,7 +83,9 @@ export function idTime(id: string): number | null {
   return time
 }
 
-/** Whether the text is a position among ids: an id, even of something removed, or the part of one that holds its time. */
+/**
+ * Whether the text is a position among ids: an id, even of something removed, or the part of one that holds its time.
+ */
 export function isPlaceAmongIds(text: string, prefix: IdPrefix): boolean {
   const timeLength = prefix.length + 11
   return isId(text.length === timeLength ? text + '0'.repeat(16) : text, prefix)

@@ -85,7 +85,10 @@ export interface PlacesQuestion {
 }
 
 export type ObjectReply =
-  /** The store's thread has it, and the answer takes a moment; `withinMs`: longer than usual, where other nodes are asked. */
+  /**
+   * The store's thread has it, and the answer takes a moment; `withinMs`: longer than usual, where other nodes are
+   * asked.
+   */
   | { id: number; kind: 'begun'; withinMs?: number }
   /** Everybody's rows with these names: whoever asks tells operators whose they are, and clients nothing. */
   | { id: number; kind: 'found'; objects: StoredObject[] }

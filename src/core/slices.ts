@@ -3,7 +3,10 @@ const sliceMs = 20
 
 const waiting: (() => void)[] = []
 
-/** Resolves in a later turn of the event loop. Only one waiter continues per turn, so that slices never add up to a long turn. */
+/**
+ * Resolves in a later turn of the event loop. Only one waiter continues per turn, so that slices never add up to a long
+ * turn.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve)

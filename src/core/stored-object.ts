@@ -64,7 +64,10 @@ export interface ObjectOwner extends ObjectScope, ObjectPlace {
   keyId: string
 }
 
-/** One row of the index. An id may occur more than once: on the Gemini lane clients choose it, and each account has its own. */
+/**
+ * One row of the index. An id may occur more than once: on the Gemini lane clients choose it, and each account has its
+ * own.
+ */
 export interface StoredObject extends ObjectName, ObjectScope, ObjectPlace {
   /** null: an operator adopted it. */
   keyId: string | null

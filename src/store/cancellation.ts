@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StoreStopped } from './store-error.ts'
 
-/** A call under way, which whoever asked may have given up. */
+/** A call in progress, which the caller may have given up. */
 export interface CallLife {
   stopped: boolean
 }

@@ -1,6 +1,6 @@
 import { StoreConflict } from './store-error.ts'
 
-/** The row, or a refusal: it was there when somebody looked, and is gone. */
+/** Returns the row; throws if it has gone since the caller looked. */
 export function present<Row>(row: Row | undefined, kind: string, id: string): Row {
   if (row === undefined) throw new StoreConflict(`${kind} ${id} no longer exists`)
   return row

@@ -1,7 +1,10 @@
 /** In every format, usage is at or near the end of a whole answer. */
 const size = 16 * 1024
 
-/** Keeps the last bytes of an answer that comes in chunks, and copies each byte at most twice, however the chunks are cut. */
+/**
+ * Keeps the last bytes of an answer that comes in chunks, and copies each byte at most twice, however the chunks are
+ * cut.
+ */
 export class LastBytes {
   readonly #buffer = Buffer.allocUnsafe(2 * size)
   #filled = 0

@@ -13,20 +13,20 @@ export interface AlertTables {
     crossings(): Crossing[]
     /** In one transaction, so that what was reported has its delivery and nothing is reported twice. */
     raise(alertId: string, raised: Raised): void
-    /** Something to send whatever was reported before. */
+    /** Queues a delivery, whatever was reported before. */
     queue(delivery: AlertDelivery): AlertDelivery
     /** Newest first; null: of all alerts. */
     deliveries(alertId: string | null, limit: number): AlertDelivery[]
     delivery(id: string): AlertDelivery | null
     due(time: string): AlertDelivery[]
-    /** Not audited: what came of a try. One that no longer waits is left as it is. */
+    /** Not audited: notes the outcome of an attempt. A delivery that is no longer waiting stays as it is. */
     noteTry(
       id: string,
       tried: Pick<AlertDelivery, 'state' | 'tries' | 'nextAt' | 'endedAt' | 'status' | 'reason'>,
     ): void
-    /** Due at once, with the tries that it has had. */
+    /** Makes it due at once; its attempts so far still count. */
     retry(id: string, time: string): AlertDelivery
-    /** Not audited: the log before that time, and what was reported before it and is not among `kept`. */
+    /** Not audited: removes the log before that time, and what was reported before it unless it is among `kept`. */
     forget(time: string, kept: readonly string[]): void
   }
 }
@@ -35,7 +35,7 @@ export interface Alert {
   /** `alr_…` */
   id: string
   name: string
-  /** What may be shown of the URL: of a Slack-style hook, its path is the secret. */
+  /** The part of the URL that may be shown: the path of a Slack-style hook is its secret. */
   shownUrl: string
   format: AlertFormat
   events: AlertEvent[]

@@ -5,7 +5,7 @@ import type { AlertDeliveryRow, AlertRow, Database } from '../schema.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import type { Alert, AlertDelivery } from './alert-tables.ts'
 
-/** More are not sent at once to one receiver; the others wait for the next look. */
+/** Deliveries that one receiver gets at once; the others wait for the next check. */
 const mostDue = 100
 
 export function alertsTable(db: Database): Tables['alerts'] {
@@ -101,7 +101,7 @@ function deliveryMethods(db: Database): Omit<Tables['alerts'], keyof AlertMethod
     async due(time) {
       const active = await db.selectFrom('alerts').select('id').where('active', '=', 1).execute()
       const due: AlertDelivery[] = []
-      // Of each its own: what waits for a receiver that is down must not take the places of all others.
+      // Per alert: deliveries to a receiver that is down must not crowd out all others.
       for (const { id } of active) {
         const own = deliveries().where('alert_id', '=', id).where('next_at', '<=', time)
         due.push(...(await own.orderBy('next_at').limit(mostDue).execute()).map(toDelivery))

@@ -11,15 +11,15 @@ export interface BackupWorker {
 }
 
 export interface BackupSteps {
-  /** The thread has what it needs to itself, and has touched nothing yet. */
+  /** Called when the thread holds the locks it needs, before it changes anything. */
   begin(): Promise<void>
-  /** Holds the keys, which the thread does not. */
+  /** Called for work that needs the keys: the thread does not have them. */
   reseal(values: SealedValue[]): Omit<Extract<BackupRequest, { kind: 'reseal' }>, 'kind'>
 }
 
 /**
- * Sees a backup thread through its task; `end` lets it go. Rejects with what failed, in the thread or in a step, and the
- * thread is then gone or to be ended by whoever started it.
+ * Takes a backup thread through its task; `end` lets it exit. Rejects when the thread or a step fails; the caller then
+ * ends the thread, if it is still there.
  */
 export function followBackup(
   worker: BackupWorker,

@@ -9,13 +9,13 @@ import { type SqliteFile, sqliteDialect } from '../sqlite/sqlite.ts'
 import { StoreRefused, translateSqliteError } from '../store-error.ts'
 import type { BackupContents } from './backup-protocol.ts'
 
-/** In place of a credential that stayed behind. No key opens it; its row stays, so that one sees what to enter anew. */
+/** Replaces a credential that was left out. No key opens it; the row stays, to show what has to be entered again. */
 const leftBehind = 'left-behind'
 
 /** A database that no gateway uses, with all of it in one file. */
 export interface OpenCopy {
   sealed(): Promise<SealedValue[]>
-  /** In one transaction. What it overwrites is not to be found in the file afterwards. */
+  /** In one transaction. What it overwrites cannot be found in the file afterwards. */
   reseal(changes: Reseal['changes'], leave: readonly string[]): Promise<void>
   leaveBehind(what: { records: boolean; credentials: boolean }): Promise<void>
   /** Throws `StoreRefused` when the database is damaged. */
@@ -25,8 +25,8 @@ export interface OpenCopy {
 }
 
 /**
- * One state of a database that others read and write meanwhile; the copy has no trace of what was deleted before. Not
- * SQLite's own backup, which begins anew after each foreign write, and copies deleted pages too.
+ * Copies one state of a database that others go on reading and writing; the copy has no trace of deleted data. Not
+ * SQLite's own backup: that starts over after each write of another connection, and copies deleted pages too.
  */
 export function takeCopy(source: SqliteFile, path: string): void {
   // SQLite writes into an empty file as into a new one, and this one has its mode already.
@@ -70,23 +70,23 @@ function open(file: SqliteFile, options: Sqlite.Options): Sqlite.Database {
   return new Sqlite(file.path, { ...options, ...more, timeout: 10_000 })
 }
 
-/** What was under way has its story, and its journal, at the gateway that served it. */
+/** Requests in progress, and their journal, stay with the gateway that serves them. */
 async function leave(
   db: Database,
   { records, credentials }: { records: boolean; credentials: boolean },
 ): Promise<void> {
   await db.deleteFrom('journal_segments').execute()
-  // Answers that can be had again, and traces that this gateway exports itself.
+  // Cached answers can be fetched again, and this gateway exports its own traces.
   await db.deleteFrom('cached_answers').execute()
   await db.deleteFrom('pending_traces').execute()
-  // A copy is of a gateway alone, whatever cluster it comes from.
+  // A copy belongs to a single gateway, even if it was made in a cluster.
   await db.deleteFrom('replica').execute()
   await db.deleteFrom('replica_pending').execute()
   await db.deleteFrom('outbox').execute()
   await db.deleteFrom('outbox_state').execute()
   await db.deleteFrom('waiting_usage').execute()
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
-  // What has been revoked since must not come back to life.
+  // Sessions and links that were revoked since must not become valid again.
   await db.deleteFrom('sessions').execute()
   await db.deleteFrom('sign_in_links').execute()
   if (records) {
@@ -103,7 +103,7 @@ async function leave(
   }
   if (credentials) {
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()
-    // Never null: that would let a password alone in where a code was asked too.
+    // Never null: then a password alone would be enough where a code was asked for too.
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
     await db.updateTable('alerts').set({ sealed: leftBehind }).execute()
     await db.deleteFrom('seal').execute()
@@ -113,22 +113,21 @@ async function leave(
 }
 
 async function forget(db: Database, identity: string): Promise<void> {
-  const [kind, provider, id] = identity.split(':')
-  if (kind === 'totp' && provider !== undefined)
-    await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('id', '=', provider).execute()
-  else if (kind === 'alert' && provider !== undefined)
-    await db.updateTable('alerts').set({ sealed: leftBehind }).where('id', '=', provider).execute()
-  else if (kind === 'credential' && provider !== undefined && id !== undefined)
+  const [kind, id, credentialId] = identity.split(':')
+  if (kind === 'totp' && id !== undefined)
+    await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('id', '=', id).execute()
+  else if (kind === 'alert' && id !== undefined)
+    await db.updateTable('alerts').set({ sealed: leftBehind }).where('id', '=', id).execute()
+  else if (kind === 'credential' && id !== undefined && credentialId !== undefined)
     await db
       .updateTable('provider_credentials')
       .set({ sealed: leftBehind })
-      .where('provider_id', '=', provider)
-      .where('id', '=', id)
+      .where('provider_id', '=', id)
+      .where('id', '=', credentialId)
       .execute()
   else await db.deleteFrom('seal').where('name', '=', identity).execute()
-  // What that key had sealed opens no more.
-  if (kind === 'bodies' && provider !== undefined)
-    await db.deleteFrom('bodies').where('key_id', '=', provider).execute()
+  // Nothing opens what was sealed with that key.
+  if (kind === 'bodies' && id !== undefined) await db.deleteFrom('bodies').where('key_id', '=', id).execute()
 }
 
 function refuseDamaged(database: Sqlite.Database): void {

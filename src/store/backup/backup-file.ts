@@ -31,7 +31,7 @@ const headerShape = z.object({
 })
 export type BackupHeader = z.infer<typeof headerShape>
 
-/** Not a backup, not whole, or one of a newer spgw. `hint` says what to do. */
+/** Not a backup, an incomplete one, or one of a newer spgw. `hint` says what to do. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused'
   readonly hint: string

@@ -22,7 +22,7 @@ export type BackupRequest =
   | {
       kind: 'reseal'
       changes: Reseal['changes']
-      /** Identities of values that are not to be found in the database any more: nobody could open them. */
+      /** Identities of values that are removed from the database, since nobody could open them. */
       leave: string[]
     }
 

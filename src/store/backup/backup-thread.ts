@@ -7,7 +7,7 @@ import { toPlainError, translateSqliteError } from '../store-error.ts'
 import { type OpenCopy, openCopy, takeCopy } from './backup-copy.ts'
 import type { BackupContents, BackupMessage, BackupRequest, BackupThreadData } from './backup-protocol.ts'
 
-/** A thread of its own: copying and checking a large database takes its time, and the store has other things to do. */
+/** A thread of its own: copying and checking a large database takes long, and would hold up the store. */
 async function run(port: MessagePort, data: BackupThreadData): Promise<void> {
   const { nativeBinding } = data
   const lock = data.task === 'receive' ? await lockDatabase({ path: data.databasePath, nativeBinding }) : null

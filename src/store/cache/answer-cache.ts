@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { type CachePut, type CacheReply, isCacheQuestion } from '../../core/cached-answer.ts'
 import type { Connection } from '../sqlite/connection.ts'
 
-/** Of all answers together; then the oldest go. */
+/** For all answers together; beyond it the oldest are removed. */
 export const mostBytes = 256 * 1024 * 1024
 
 export interface CacheFigures {
@@ -13,7 +13,7 @@ export interface CacheFigures {
   misses: number
 }
 
-/** Answers the look-ups of cached answers of data-plane threads, and keeps what they give. */
+/** Answers the data-plane threads' look-ups of cached answers, and stores the answers that they send. */
 export class AnswerCache {
   readonly #connection: Connection
   readonly #mostBytes: number

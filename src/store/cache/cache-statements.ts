@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { CachePut } from '../../core/cached-answer.ts'
 
-/** So many go at once where there are too many. */
+/** Answers removed at once when there are too many. */
 const trimmed = 20
-/** Of those that have expired, in one transaction. */
+/** Expired answers removed in one transaction. */
 const mostExpired = 500
 
-/** What look-ups and writes of cached answers run, prepared once. */
+/** The prepared statements of look-ups and writes of cached answers. */
 export class CacheStatements {
   readonly #find: Statement<[string, number], { key_id: string; sealed: Uint8Array }>
   readonly #remove: Statement<[string]>
@@ -37,12 +37,12 @@ export class CacheStatements {
   }
 
   put({ key, routeId, expiresAt, keyId, sealed }: CachePut): void {
-    // Replaced in two steps, so that the sizes are counted, and the newest is the last to go.
+    // Replaced in two steps, so that sizes are counted and the new row is the last to be removed.
     this.#remove.run(key)
     this.#put.run(key, routeId, expiresAt, keyId, sealed.length, sealed)
   }
 
-  /** The oldest go until the rest is no larger. */
+  /** Removes the oldest until the rest is no larger. */
   trim(mostBytes: number): void {
     while (this.size().bytes > mostBytes) this.#trim.run(trimmed)
   }

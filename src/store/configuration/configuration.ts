@@ -23,7 +23,8 @@ export function configurationTable(db: Database): Tables['configuration'] {
     async write({ head, steps, own, release }: ConfigurationWrite): Promise<void> {
       if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed in the meantime')
       const tables = openTables(db)
-      // In slices: thousands of steps take seconds, in which others wait for the database and nobody for the thread.
+      // In slices: thousands of steps take seconds; other writers wait for the database meanwhile, but nobody waits for
+      // the thread.
       await inSlices(steps, async ({ table, method, input, audit }) => {
         const methods: object = tables[table]
         const run = (methods as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]
@@ -47,7 +48,7 @@ function openTables(db: Database) {
   }
 }
 
-/** Every change of the configuration leaves an audit line: as long as no new one stands there, nothing has changed. */
+/** Every change of the configuration leaves an audit line: without a new line nothing has changed. */
 async function auditHead(db: Database): Promise<string | null> {
   const last = await db.selectFrom('audit').select('id').orderBy('sequence', 'desc').limit(1).executeTakeFirst()
   return last?.id ?? null

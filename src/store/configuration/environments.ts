@@ -87,7 +87,7 @@ export async function environmentUsers(db: Database, id: string): Promise<string
   ]
 }
 
-/** With its revoked keys. Whoever calls has made sure that nothing else stands in it. */
+/** Removes its revoked keys too. The caller has made sure that it holds nothing else. */
 export async function removeEnvironment(db: Database, id: string): Promise<void> {
   const keys = await db.selectFrom('keys').select('id').where('environment_id', '=', id).execute()
   for (const key of keys) await removeKey(db, key.id)

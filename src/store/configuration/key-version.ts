@@ -14,7 +14,7 @@ export async function keyVersion(db: Database): Promise<number> {
   return Number(row.version)
 }
 
-/** Remembers hashes that no longer admit anybody, for readers that follow the key set by its versions. */
+/** Remembers hashes that are no longer valid, for readers that follow the key set by version. */
 export async function markRemoved(db: Database, hashes: readonly string[], version: number): Promise<void> {
   if (hashes.length === 0) return
   await db

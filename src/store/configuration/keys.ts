@@ -67,7 +67,7 @@ export async function joinSecrets(db: Database, rows: readonly KeyRow[]): Promis
   return keys
 }
 
-/** Only ever forward: segments of several threads arrive in no order. Not a change of the key set. */
+/** Only moves forward: the segments of several threads arrive in no order. Not a change of the key set. */
 export async function touchKeys(db: Database, lastUsed: Record<string, string>): Promise<void> {
   for (const [id, time] of Object.entries(lastUsed)) {
     await db
@@ -133,7 +133,7 @@ async function writeSecrets(db: Database, key: Key): Promise<void> {
   }))
   if (rows.length === 0) return
   await db.insertInto('key_secrets').values(rows).execute()
-  // A secret that is put back (a rotation undone) is no removed one any more.
+  // A secret that is put back (a rotation undone) no longer counts as removed.
   const hashes = rows.map((row) => row.hash)
   await db.deleteFrom('removed_key_hashes').where('hash', 'in', hashes).execute()
 }

@@ -13,7 +13,7 @@ export async function listOwned(db: Database): Promise<OwnedField[]> {
   return rows.map(({ resource_id, field, owner }) => ({ resourceId: resource_id, field, owner }))
 }
 
-/** Marks move with what they mark: whoever wrote them before, the last file that said so owns the field. */
+/** The last file that names a field owns it, whoever owned it before. */
 export async function setOwned(db: Database, own: readonly OwnedField[]): Promise<void> {
   await inSlices(inGroups(own), async (group) => {
     await db
@@ -35,7 +35,7 @@ export async function releaseOwned(
   })
 }
 
-/** As many as one statement takes in a few milliseconds. */
+/** Rows that one statement writes in a few milliseconds. */
 const groupSize = 200
 
 function* inGroups<Item>(items: readonly Item[]): Generator<readonly Item[]> {
@@ -43,8 +43,8 @@ function* inGroups<Item>(items: readonly Item[]): Generator<readonly Item[]> {
 }
 
 /**
- * The one place where a change meets the marks of configuration files: what an audit line says was before and is after
- * differs in no field that a file owns, unless the line is forced. Throws `StoreOwned`.
+ * The only check of a change against the fields that configuration files own: `before` and `after` of its audit line
+ * may differ in none of them, unless the line is forced. Throws `StoreOwned`.
  */
 export async function refuseOwned(db: Database, line: AuditLine): Promise<void> {
   const { before, after, resource } = line
@@ -67,7 +67,7 @@ function sameAt(field: string, before: unknown, after: unknown): boolean {
   return canonicalJson(valueAt(before, field)) === canonicalJson(valueAt(after, field))
 }
 
-/** `timeouts.connect_ms`: a name that is not there has no value. */
+/** Follows a path such as `timeouts.connect_ms`; undefined where a part of it is missing. */
 function valueAt(value: unknown, field: string): unknown {
   return field
     .split('.')

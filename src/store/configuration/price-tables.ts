@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../../core/model-price.ts'
 
-/** A price as it is stored: of a provider by its id, so that it survives another name. */
+/** A price as it is stored: with the provider's id, so that it survives a rename. */
 export interface StoredPrice {
   providerId: string | null
   price: ModelPrice

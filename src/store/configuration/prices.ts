@@ -46,7 +46,7 @@ export async function pricesRevision(db: Database): Promise<number> {
   return Number(revision)
 }
 
-/** What the removed provider's own prices were: a provider that is made later under its name has none. */
+/** Removes the provider's own prices: a provider created later under the same name must not get them. */
 export async function removePricesOf(db: Database, providerId: string): Promise<void> {
   const { numDeletedRows } = await db.deleteFrom('prices').where('provider_id', '=', providerId).executeTakeFirst()
   if (numDeletedRows > 0n) await countChange(db)

@@ -5,12 +5,12 @@ import { readJson } from '../sqlite/json-column.ts'
 import type { Readiness } from './snapshot.ts'
 
 const keptMs = 30 * 24 * 3_600_000
-/** Of one provider: what fails and recovers all day long fills no database. */
+/** Per provider, so that one that fails and recovers all day long does not fill the database. */
 const keptStates = 1000
 
 /**
- * Notes what was found of a provider where it is something new. To be called before the provider's row is changed, to what this answers:
- * found once more, a state is so since it was first found.
+ * Notes a provider's state if it is a new one. Call it before the provider's row is changed, and write what it returns:
+ * a state that is found again keeps the time when it was first found.
  */
 export async function noteState(db: Database, providerId: string, found: Readiness): Promise<Readiness> {
   const row = await db.selectFrom('providers').select('readiness_json').where('id', '=', providerId).executeTakeFirst()
@@ -24,8 +24,9 @@ export async function noteState(db: Database, providerId: string, found: Readine
 }
 
 /**
- * What live calls and checks together came to, where it is another state than the last that was noted. One that recovers is
- * failing until it is ready: it would change with every trial request. Since when it is so; null: no such provider.
+ * Notes the state that live calls and checks together give, if it differs from the last one. A recovering provider
+ * counts as failing until it is ready: else the state would change with every trial request. Returns since when the
+ * state holds; null: no such provider.
  */
 export async function noteShownState(db: Database, providerId: string, shown: ShownState): Promise<string | null> {
   const row = await db.selectFrom('providers').select('id').where('id', '=', providerId).executeTakeFirst()
@@ -41,7 +42,7 @@ export async function noteShownState(db: Database, providerId: string, shown: Sh
   if (last?.state === state) return await beganAt(db, providerId, state)
   const now = new Date().toISOString()
   const { reason, since } = shown
-  // Never before the one that it follows, whatever calls say of when it began.
+  // Never earlier than the state before it, whatever the calls say.
   const time = since === null || since <= (last?.time ?? '') ? now : since
   await addState(db, providerId, { time, state, reason })
   return time

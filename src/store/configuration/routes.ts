@@ -4,7 +4,10 @@ import { present, refuseTaken } from '../reject.ts'
 import type { Database, RouteRow, RouteTargetRow } from '../schema.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 
-/** `find` takes a route's id in any scope, and a model only in the very scope: null is "all environments" itself. */
+/**
+ * `find` takes a route's id in any scope, but a model only in exactly the given one: null means the scope "all
+ * environments".
+ */
 export function routesTable(db: Database): Tables['routes'] {
   const withId = (id: string) => db.selectFrom('routes').selectAll().where('id', '=', id).executeTakeFirst()
   const withModel = (scope: Pick<Route, 'projectId' | 'environmentId' | 'model'>) =>
@@ -110,7 +113,7 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
   }
 }
 
-/** What a row holds of them: only what is not as usual. */
+/** The options as a row holds them: only those that differ from the default. */
 interface OptionsJson {
   echo_model?: true
   reasoning_text?: false

@@ -4,11 +4,11 @@ export interface SealTables {
   seal: {
     /** Every sealed credential, and every secret of an authenticator, with its identity: what has no other copy. */
     sealed(): SealedValue[]
-    /** These, and what the gateway has sealed for itself: what a rotation has to re-seal. */
+    /** These, and what the gateway has sealed for itself: all that a rotation has to re-seal. */
     everything(): SealedValue[]
     /** Throws `StoreConflict` when what is sealed is no longer what is `expected`. */
     replace(expected: SealedValue[], changes: Reseal['changes']): void
-    /** All that was committed is on the disk when this returns, and no power cut undoes it. */
+    /** When this returns, everything committed is on the disk and survives a power cut. */
     makeDurable(): void
     /** A known text sealed at init, by which a wrong machine key is recognised at start. */
     witness(): string | null

@@ -19,7 +19,7 @@ export function sealTable(db: Database): Tables['seal'] {
     },
     async makeDurable() {
       const { rows } = await sql<{ file: string }>`pragma database_list`.execute(db)
-      // The place for temporary tables, which is there after a migration, is no file.
+      // The database of temporary tables, which exists after a migration, has no file.
       for (const { file } of rows) if (file !== '') syncLog(`${file}-wal`)
     },
     witness: () => readNamed(db, 'witness'),

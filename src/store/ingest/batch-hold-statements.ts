@@ -16,7 +16,7 @@ export interface BatchActual {
   tokens: number
 }
 
-/** What batches hold of budgets until it is known what they used: that may be days after the call that made them. */
+/** What batches hold in budgets until their usage is known, which may be days after the call that created them. */
 export class BatchHoldStatements {
   readonly #open: Statement<string[]>
   readonly #end: Statement<string[]>
@@ -43,7 +43,7 @@ export class BatchHoldStatements {
   /** False: it is known already, or what it used is, and it holds nothing more. */
   open(entry: BatchHeldEntry): boolean {
     const place = valuesOf({ ...entry.owner, ...entry })
-    // A later step knows of all those before it, and holds besides.
+    // A later step knows the earlier ones, and adds its own hold.
     const before = entry.step ? this.#take(place) : []
     const held = { ...entry, hold: [...before, ...entry.hold] }
     return this.#open.run(...place, entry.time, writeJson(held), ...place).changes > 0
@@ -69,7 +69,7 @@ export class BatchHoldStatements {
   settle(place: HeldBatch, actual: BatchActual, counters: NonNullable<BatchUsageEntry['counters']>): SettledHold[] {
     const held = this.#take(valuesOf(place))
     return [...held, ...counters].map(([counter, period, amount = 0], place, all) => {
-      // Steps hold of the same budgets, and are counted by the same: what all of them came to counts once.
+      // Steps hold in the same budgets and share the counters: their total is counted once.
       const isLater = all.findIndex(([other]) => other === counter) < place
       const sum = kindOfCounter(counter) === 'usd' ? actual.usd : actual.tokens
       return { counter, period, held: amount, actual: isLater ? 0 : sum }

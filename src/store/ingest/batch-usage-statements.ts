@@ -11,7 +11,7 @@ type UsageValues = (string | null)[]
 type UsageNames = { project: string | null; environment: string | null; key: string | null }
 const noNames: UsageNames = { project: null, environment: null, key: null }
 
-/** What makes records of what a batch's results, or the end of other work, say was used: once. */
+/** Turns the usage that a batch's results (or the end of other background work) report into records, exactly once. */
 export class BatchUsageStatements {
   readonly #mark: Statement<UsageValues>
   readonly #owner: Statement<UsageValues, { project_id: string; environment_id: string; key_id: string | null }>
@@ -43,7 +43,7 @@ export class BatchUsageStatements {
     const sums = this.#remaining(entry, known)
     const place = [batchId, owner.providerId, owner.credentialId ?? '']
     if (sums === null || this.#mark.run(...place, requestId, time, type).changes === 0) return null
-    // Whoever asked first how the batch stands has its file; the batch itself is whose key made it.
+    // `owner` is the key that first asked for the batch's status; the batch itself belongs to the key that created it.
     const made = this.#owner.get(...place, type)
     const projectId = made?.project_id ?? owner.projectId
     const environmentId = made?.environment_id ?? owner.environmentId
@@ -88,7 +88,7 @@ export class BatchUsageStatements {
     const made = madeBy === null ? undefined : this.#maker.get(madeBy)
     const maker = made?.state === 'admitted' ? null : (made ?? known)
     if (maker === null) return null
-    // The first is the answer's own; what others have used for it nobody has counted yet.
+    // The first is the answer's own; what the others have used for it is not counted yet.
     const left = sums.map((sum, place) =>
       place > 0
         ? sum

@@ -21,17 +21,17 @@ import { type BatchLimits, type FoundEntry, SegmentReader } from './segment-read
 import { findNextEntry } from './segment-resync.ts'
 import { type BatchPlace, Stored, storeBatch, storeEach } from './store-batch.ts'
 
-/** Whom ingestion tells what it brought in; null where nobody wants to know. */
+/** Listeners of ingestion; null where nobody listens. */
 export interface Audience {
   /** Records that have ended, as JSON, in the order of their segments. */
   ended: ((records: string[]) => void) | null
-  /** Whether those that were admitted and have not ended yet are told among them. */
+  /** Whether requests that have not ended yet are included. */
   admitted: boolean
   /** What settled, summed. */
   traffic: ((tally: TrafficTally) => void) | null
   /** What batches held of budgets, and came to. */
   holds: ((settled: SettledHold[]) => void) | null
-  /** Whether traces are made of what settles. */
+  /** Whether settled requests are exported as traces. */
   traces: boolean
 }
 
@@ -65,7 +65,8 @@ export class Ingestion {
     const dead = segments.filter((segment) => !segment.live)
     const live = segments.filter((segment) => segment.live)
     let changed = await this.#readEach(dead, troubles)
-    // Only when all of the dead is in: a settled entry may stand in a later segment than its admitted one.
+    // Only after all segments of dead threads are in: a settled entry may stand in a later segment than its admitted
+    // one.
     if (troubles.length === 0) changed += await this.#interruptUnsettled(writers)
     changed += await this.#readEach(live, troubles)
     if (troubles.length > 0) throw troubles[0]
@@ -80,7 +81,10 @@ export class Ingestion {
     return this.#offsets
   }
 
-  /** Not of the living: a segment that somebody deleted comes back under its name, and is read on where it was. */
+  /**
+   * Not for running threads: a segment that somebody deleted comes back under its name, and is read from the same
+   * offset.
+   */
   async #forgetRemoved(segments: readonly Segment[], writers: Writers): Promise<void> {
     const here = new Set(segments.map((segment) => segment.file))
     for (const name of (await this.#knownOffsets()).keys())
@@ -92,7 +96,7 @@ export class Ingestion {
     this.#offsets?.delete(name)
   }
 
-  /** A segment that cannot be read keeps none of the others waiting; an unhealthy database ends the pass. */
+  /** A segment that cannot be read does not hold up the others; an unhealthy database ends the pass. */
   async #readEach(segments: readonly Segment[], troubles: unknown[]): Promise<number> {
     let changed = 0
     for (const segment of segments) {
@@ -138,7 +142,7 @@ export class Ingestion {
       }
       offset = batch.offset
       if (batch.stop !== 'more') {
-        // What is still written ends in bytes that may be an entry in a moment.
+        // A segment that is still being written may end in a part of an entry.
         const next = segment.closed ? findNextEntry(file, offset) : null
         if (next === null) return { changed, offset }
         await keepSegment(this.#options.journalDirectory, segment)
@@ -148,7 +152,7 @@ export class Ingestion {
     }
   }
 
-  /** A batch whole; or, when the database refuses something in it, all but that, which is set aside. */
+  /** Stores the whole batch; or, when the database refuses an entry, all but that one, which is set aside. */
   async #store(segment: Segment, entries: readonly FoundEntry[], offset: number): Promise<Stored> {
     const { connection, journalDirectory, audience } = this.#options
     const begin = () => new Stored(audience)
@@ -169,7 +173,7 @@ export class Ingestion {
   async #interruptUnsettled(writers: Writers): Promise<number> {
     const { connection, audience } = this.#options
     let changed = 0
-    // Looked for in a read first: most passes have none, and need not take the lock.
+    // Looked up with a read first: most passes find none, and need not take the lock.
     for (;;) {
       const owners = await connection.read((db) => findDeadOwners(db, writers))
       if (owners.length === 0) return changed
@@ -182,7 +186,7 @@ export class Ingestion {
   }
 }
 
-/** In one transaction; what it comes to is told when that is committed. */
+/** In one transaction; listeners are told after the commit. */
 export async function storeAndNotify(
   connection: Connection,
   audience: Audience,

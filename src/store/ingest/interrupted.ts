@@ -9,7 +9,7 @@ export interface InterruptedCharge {
 }
 
 /**
- * What becomes of a record whose request will never have an end: it is charged its hold, and says so. `charge`: what it held of
+ * The record of a request that will never settle: it is charged its hold, and says so. `charge`: what it held in
  * budgets; null: none applied.
  */
 export function interruptRecord(admitted: RequestRecord, charge: InterruptedCharge | null): RequestRecord {

@@ -31,7 +31,7 @@ export async function listSegments(directory: string, writers: Writers): Promise
       left.thread - right.thread ||
       left.sequence - right.sequence,
   )
-  // Read before the segment itself: what a writer put there before it went on is then certain to be seen.
+  // Listed before the segment is read, so that everything a writer wrote before it moved on is seen.
   for (const [index, segment] of segments.entries()) {
     const next = segments[index + 1]
     if (segment.live && next?.live && next.thread === segment.thread) segment.closed = await isBegun(next.path)
@@ -39,14 +39,14 @@ export async function listSegments(directory: string, writers: Writers): Promise
   return segments
 }
 
-/** A segment made ahead of its time holds zeros only. */
+/** A segment that was created in advance holds only zeros. */
 async function isBegun(path: string): Promise<boolean> {
   await using file = await open(path)
   const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0)
   return bytesRead === 4 && buffer.readUInt32LE(0) !== 0
 }
 
-/** Emptied first: its writer puts back what somebody else deleted, and tells by this what it need not. */
+/** Emptied first: its writer restores a segment that somebody else deleted, and knows by this that it need not. */
 export async function deleteSegment(segment: Segment): Promise<void> {
   const { nlink } = await stat(segment.path)
   // What is kept aside is another name of the same file.
@@ -55,8 +55,8 @@ export async function deleteSegment(segment: Segment): Promise<void> {
 }
 
 /**
- * Kept for whoever wants to look at it, before ingestion goes on behind what cannot be read: its own name is deleted when
- * it is done, and a crash in between must not lose the fact.
+ * Keeps a copy for inspection before ingestion goes on behind the unreadable bytes: the segment itself is deleted when
+ * it is done, and a crash in between must not lose it.
  */
 export async function keepSegment(directory: string, segment: Segment): Promise<void> {
   const kept = await placeAside(directory, segment.file)
@@ -67,7 +67,7 @@ export async function keepSegment(directory: string, segment: Segment): Promise<
   })
 }
 
-/** Kept likewise, and out of the way of ingestion. */
+/** Kept in the same way, where ingestion does not read it again. */
 export async function setSegmentAside(directory: string, segment: Segment): Promise<void> {
   await rename(segment.path, await placeAside(directory, segment.file))
   // Renaming one link of a file over another one changes nothing.
@@ -124,7 +124,7 @@ async function names(directory: string): Promise<string[]> {
 }
 
 export function ignoreMissing(error: unknown): undefined {
-  // A file where the directory should be holds no segments either; the writer is who reports it.
+  // A file in place of the directory holds no segments either; the writer reports that.
   if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined
   throw error
 }

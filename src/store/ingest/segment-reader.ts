@@ -5,7 +5,10 @@ import { isEntry } from './entry-form.ts'
 
 /** An entry where it stands. Its bytes are good until the next batch is read. */
 export interface FoundEntry {
-  /** `unknown`: whole, and nothing that this gateway writes; its id is empty. The store refuses it, and it keeps nothing waiting. */
+  /**
+   * `unknown`: complete, but not of this gateway's making; its id is empty. The store refuses it, and it holds nothing
+   * up.
+   */
   kind: JournalEntry['kind'] | 'unknown'
   id: string
   /** The payload, from `begin` to `end` of what was read. */
@@ -52,7 +55,7 @@ export class SegmentReader {
     if (length === 0) return { entries: [], offset, stop: 'end' }
     const { size } = fstatSync(file)
     const needed = entryHeaderBytes + length
-    // A length that the file cannot hold is not worth the memory that it asks for.
+    // No memory is taken for a length that the file cannot hold.
     if (offset + needed > size) return { entries: [], offset, stop: 'torn' }
     const window = this.#read(file, offset, Math.max(this.#limits.bytes, needed))
     return findEntries(window, offset, this.#limits.entries, offset + window.length >= size)
@@ -81,7 +84,7 @@ export class SegmentReader {
   }
 }
 
-/** The first is, and each is like the one before it: compared at once, since a loop takes 20 ms a megabyte. */
+/** The first byte is zero, and each equals the one before it: one comparison, since a loop takes 20 ms a megabyte. */
 function areZeros(bytes: Buffer): boolean {
   return bytes[0] === 0 && bytes.compare(bytes, 0, bytes.length - 1, 1) === 0
 }
@@ -113,7 +116,7 @@ const ends = { admitted: '{"kind":"admitted","record":{"id":"', settled: '{"kind
 const headBytes = ends.admitted.length + 40
 const recordAt = { admitted: ends.admitted.indexOf('{"id"'), settled: ends.settled.indexOf('{"id"') } as const
 
-/** Kind and id stand at a known place in all that the gateway writes. What looks otherwise is parsed. */
+/** Kind and id stand at a known place in everything the gateway writes. Anything else is parsed. */
 function recognise(window: Buffer, begin: number, end: number): FoundEntry {
   const place = { window, begin, end }
   const head = window.toString('latin1', begin, Math.min(begin + headBytes, end))
@@ -133,7 +136,7 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry {
 }
 
 const countedEnds = { admitted: '{"kind":"admitted","hold":[', settled: '{"kind":"settled","booked":[' } as const
-/** No text holds it, since quotes are escaped there. */
+/** No string contains it, since quotes are escaped there. */
 const recordMark = Buffer.from('],"record":{"id":"')
 const idBytes = 40
 

@@ -6,9 +6,9 @@ const brace = 0x7b
 const windowBytes = 1024 * 1024
 
 /**
- * Where the next whole entry begins behind bytes that are none, or null. Every payload begins with a brace, and JSON holds
- * no raw zero byte: so within a payload nothing looks like a header (whose length, below 2^24, has one), and nobody
- * can put a false entry into a true one.
+ * Where the next whole entry begins after bytes that are not one, or null. Every payload begins with a brace, and JSON
+ * has no raw zero byte: so nothing within a payload looks like a header (whose length, below 2^24, has one), and no
+ * client can place a false entry inside a real one.
  */
 export function findNextEntry(file: number, offset: number): number | null {
   const { size } = fstatSync(file)

@@ -28,7 +28,7 @@ export function bookClaims(hot: HotStatements, answers: readonly ClaimAnswer[], 
   }
 }
 
-/** What was counted on other nodes holds nothing here any more. */
+/** What other nodes have counted no longer holds anything here. */
 export function releaseHolds(hot: HotStatements, counted: readonly CountedHold[], stored: Stored): void {
   for (const { usage, ...place } of counted) {
     // It may have been let go meanwhile.
@@ -38,7 +38,7 @@ export function releaseHolds(hot: HotStatements, counted: readonly CountedHold[]
   }
 }
 
-/** This gateway is one alone: nobody else counts it. */
+/** Without a cluster nobody else counts it. */
 export function countWaiting(hot: HotStatements, claims: ClaimStatements, time: string, stored: Stored): void {
   for (const entry of claims.takeAll()) {
     if (entry.kind === 'batch-held') charge(hot, entry, time, stored)

@@ -22,7 +22,7 @@ export class SpendStatements {
   constructor(sqlite: Database) {
     this.#add = sqlite.prepare(addSpent)
     this.#open = sqlite.prepare('insert into open_holds (record_id, hold_json) values (?, ?) on conflict do nothing')
-    // Of a connection whose model came late, this is the first hold.
+    // For a connection whose model became known late, this is the first hold.
     this.#raise = sqlite.prepare(
       `insert into open_holds (hold_json, tokens_json, record_id)
        select ?, ?, id from records where id = ? and state = 'admitted'
@@ -31,12 +31,12 @@ export class SpendStatements {
     this.#close = sqlite.prepare('delete from open_holds where record_id = ? returning hold_json, tokens_json')
   }
 
-  /** Of an entry whose record was added or changed. What is booked is added up until `flush`. */
+  /** Called for each entry whose record was added or changed. Bookings are added up until `flush`. */
   store(entry: CountedEntry | null, change: RecordChange): void {
     if (entry?.kind === 'admitted' && entry.hold !== undefined)
       this.#open.run(entry.id, writeJson(entry.hold.filter(isBooked)))
     if (entry?.kind !== 'settled' || entry.booked === undefined) return
-    // Most requests end in the batch in which they begin, and nothing was opened for them.
+    // Most requests begin and end in one batch, and have no open hold.
     if (change === 'replaced') this.#close.get(entry.id)
     for (const [counter, period, amount] of entry.booked.filter(isBooked)) {
       const key = `${period} ${counter}`
@@ -44,7 +44,7 @@ export class SpendStatements {
     }
   }
 
-  /** A batch of entries begins: what is left of one that was undone counts nothing. */
+  /** Begins a batch of entries, and drops what is left of one that was rolled back. */
   begin(): void {
     this.#sums.clear()
   }
@@ -89,7 +89,7 @@ export class SpendStatements {
   }
 }
 
-/** A journal that somebody else wrote stops nothing. */
+/** A foreign journal must not stop ingestion. */
 function isBooked(found: unknown): found is BookedAmount {
   if (!Array.isArray(found) || found.length !== 3) return false
   const [counter, period, amount] = found

@@ -21,7 +21,7 @@ export interface BatchPlace {
   offset: number
 }
 
-/** What a batch came to. To be told only when it is committed: one that is tried again would be told twice. */
+/** What a batch has brought. Told only after the commit: a batch that is tried again would be told twice. */
 export class Stored {
   /** Records added or changed. */
   changed = 0
@@ -49,7 +49,7 @@ export class Stored {
   }
 }
 
-/** A batch and the offset behind it, in the caller's transaction. */
+/** Stores a batch and the offset behind it, in the caller's transaction. */
 export function storeBatch(
   hot: HotStatements,
   entries: readonly FoundEntry[],
@@ -69,7 +69,7 @@ export function storeBatch(
   return stored
 }
 
-/** All of a batch but what the database refuses: one entry must never stand in the way of all later ones. */
+/** Stores all of a batch except what the database refuses: one entry must never block all later ones. */
 export function storeEach(
   hot: HotStatements,
   entries: readonly FoundEntry[],
@@ -80,7 +80,7 @@ export function storeEach(
     try {
       hot.attempt(() => storeBatch(hot, [entry], place, stored))
     } catch (error) {
-      // The storage, and not this entry: after some of its faults the transaction is over, and nothing may follow.
+      // The storage failed, not this entry: the transaction may be over, and nothing may follow.
       if (isUnhealthy(error)) throw error
       stored.refused.push(entry)
     }
@@ -116,7 +116,9 @@ function storeRecord(
 
 const unreadable = 'this journal entry cannot be read'
 
-/** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */
+/**
+ * One record per id: the last settled one, else the first admitted one, which is then never parsed; all else in order.
+ */
 function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
   const records = new Map<string, FoundEntry>()
   for (const entry of entries)
@@ -136,7 +138,7 @@ function storeOther(hot: HotStatements, found: FoundEntry, owner: string, stored
       if (outbox !== null) for (const change of sharedChanges(entry)) outbox.change(change)
       return
     case 'held':
-      // A request that has settled holds nothing more.
+      // A settled request no longer holds anything.
       return hot.spend.raise(entry)
     case 'body': {
       const bytes = hot.bodies.store(entry)
@@ -161,7 +163,7 @@ function storeBatchUsage(hot: HotStatements, entry: BatchUsageEntry, owner: stri
   const { batchId, time, counters = [] } = entry
   const place = { ...entry.owner, batchId }
   if (entry.unread === true) return hot.holds.end(place, time)
-  // Where nodes share it, one of them counts it: which is asked for later.
+  // Where nodes share it, one of them counts it; which one is settled later.
   if (hot.outbox?.claims.note(entry) === true) return
   const records = hot.batches.count(entry)
   if (records === null) return

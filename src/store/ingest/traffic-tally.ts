@@ -14,13 +14,13 @@ import type { RecordHead } from '../records/record-head.ts'
 
 type TallyLane = ServedTally['lane']
 
-/** Durations of a lane, and by bucket the last request that is exported. */
+/** A lane's durations, and for each bucket the last request that is exported as a trace. */
 interface ObservedDurations {
   tally: DurationTally
   last: Map<number, { record: RecordHead; value: number }>
 }
 
-/** Adds settled records up as they are stored, so that whoever counts traffic need not be sent every record. */
+/** Adds up settled records as they are stored, so that the metrics need not be sent every record. */
 export class TrafficTallier {
   #served = new Map<string, ServedTally>()
   #errors = new Map<string, TrafficTally['errors'][number]>()
@@ -40,7 +40,7 @@ export class TrafficTallier {
     this.#addServed(lane, record)
     this.#addAttempts(record)
     this.#seconds.add(record)
-    // Nobody waited for a copy, or was told of its error.
+    // Nobody waited for a shadow copy or saw its error.
     if (record.shadow_of !== null) return
     if (record.error) this.#addError(record.error)
     if (record.duration_ms !== null) this.#observe(this.#durations, lane, record, record.duration_ms)
@@ -65,7 +65,7 @@ export class TrafficTallier {
   #addServed(lane: TallyLane, { provider, upstream_model, model, status, tokens, shadow_of }: RecordHead): void {
     const group = status === null ? '' : statusClass(status)
     const served = upstream_model ?? model
-    // The model is the client's own text, and so the last: no other part holds a line break.
+    // The model is the client's own text, so it comes last: no other part can hold a line break.
     const name = `${lane}\n${group}\n${provider ?? ''}\n${served ?? ''}`
     const found = this.#served.getOrInsertComputed(name, () => {
       const tokens = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 }
@@ -128,7 +128,7 @@ interface Second extends Omit<SecondTally, 'latencies'> {
   latencies: Latencies
 }
 
-/** Adds records up by the second in which they ended, for whoever tells the traffic of this moment. */
+/** Adds up records by the second in which they ended, for the live view of traffic. */
 class SecondTallier {
   readonly #clock = new RecordClock()
   readonly #seconds = new Map<number, Second>()
@@ -138,7 +138,7 @@ class SecondTallier {
     const second = Math.floor((this.#clock.read(time) + (duration_ms ?? 0)) / 1000)
     const found = this.#seconds.getOrInsertComputed(second, begin)
     if (cost !== null) found.usd = (found.usd ?? 0) + cost.usd
-    // A copy for a shadow target is no request of anybody's.
+    // A copy for a shadow target is not a request of a client.
     if (shadow_of !== null) return
     found.requests++
     if (error !== null || (status ?? 0) >= 400) found.errors++
@@ -165,6 +165,6 @@ const failingStatuses = [408, 425, 429]
 /** Whether a request failed for a reason that operators can do something about: neither its client's own mistake nor a policy. */
 function isFailure({ error, status }: Pick<RecordHead, 'error' | 'status'>): boolean {
   if (error === null || error.origin === 'client' || error.origin === 'policy') return false
-  // What a provider refuses with any other status is wrong with the request.
+  // Any other status means that the request was wrong.
   return error.code !== 'provider_error' || status === null || status >= 500 || failingStatuses.includes(status)
 }

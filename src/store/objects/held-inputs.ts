@@ -1,7 +1,7 @@
 import type { HeldInput } from '../../core/batch-input.ts'
 import type { PartAnswer, UploadPart } from '../../core/object-question.ts'
 
-/** Of lines that have not ended, together; what is older is let go, and such a file is not known. */
+/** For all unfinished lines together; beyond it the oldest are dropped, and their files count as unknown. */
 const mostBytes = 32 * 1024 * 1024
 const mostUploads = 1000
 

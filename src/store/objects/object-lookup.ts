@@ -21,7 +21,7 @@ import { readJson } from '../sqlite/json-column.ts'
 import { HeldInputs } from './held-inputs.ts'
 import type { ObjectStatements } from './object-statements.ts'
 
-/** So long a request waits where other nodes are asked as well. */
+/** How long a request waits when other nodes are asked as well. */
 const othersMs = 1500
 
 /** Answers the look-ups of data-plane threads, each over a port of its own. */
@@ -50,12 +50,12 @@ export class ObjectLookup {
         answered = true
         port.postMessage(reply)
       })
-      // Whoever asks waits longer for a thread that is busy than for one that is unhealthy. Nearly all are answered by then.
+      // The caller waits longer for a busy thread than for an unhealthy one. Nearly all questions are answered by then.
       setImmediate(() => {
         if (!answered) port.postMessage({ id: question.id, kind: 'begun', ...this.#longerTime() } satisfies ObjectReply)
       })
     })
-    // It keeps no thread alive that has nothing else to do.
+    // The port alone does not keep the thread alive.
     port.unref()
   }
 
@@ -78,8 +78,8 @@ export class ObjectLookup {
   }
 
   /**
-   * What stands in the journal may not be in the index yet: only behind it is a name unknown; and where nodes share objects, only
-   * behind what all of them have in their journals. What is found here is answered without the others.
+   * What is journaled may not be in the index yet: a name is unknown only once the journal has been read; where nodes
+   * share objects, the journals of all nodes. What is found here is answered without asking the others.
    */
   async #find(question: FindQuestion): Promise<StoredObject[]> {
     const { names, fresh } = question
@@ -97,7 +97,7 @@ export class ObjectLookup {
     return join(own, await others.ask<StoredObject[]>({ act: 'find', names, settled: true }))
   }
 
-  /** The same for what models thought; what is not known for sure is asked for again the next time. */
+  /** The same for sealed reasoning; without a certain answer the question is asked again next time. */
   async #reasoning({ names, isNeeded }: ReasoningQuestion): Promise<Pick<FoundReasoning, 'found' | 'certain'>> {
     const look = () => this.#connection.readHot((hot) => hot.reasoning.find(names))
     const isWhole = (found: Record<string, string>) => names.every((name) => found[name] !== undefined)
@@ -135,7 +135,7 @@ export class ObjectLookup {
     return await others.ask({ act: 'input', fileId, providerId, credentialId })
   }
 
-  /** As it stands with all that is journaled by now. What other nodes cannot say, nobody knows. */
+  /** Its state with everything that is journaled by now. Unknown when other nodes cannot answer. */
   async #work({ work }: WorkQuestion): Promise<string | null> {
     await this.#ingest()
     const own = await this.#connection.readHot((hot) => hot.holds.find(work))

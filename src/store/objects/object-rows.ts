@@ -32,7 +32,10 @@ export function toObjectRow(object: StoredObject): ObjectRow {
   }
 }
 
-/** What is deleted was made before, though the clock of the node that made it may be ahead of this one's. */
+/**
+ * A deleted object was created before its deletion, even if the clock of the node that created it is ahead of this
+ * one's.
+ */
 export function forgottenUntil(createdAt?: string): string {
   const now = new Date().toISOString()
   return createdAt !== undefined && createdAt > now ? createdAt : now

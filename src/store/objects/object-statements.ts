@@ -20,8 +20,8 @@ export class ObjectStatements {
   readonly #places: Statement<ObjectValues, { provider_id: string; credential_id: string; count: number }>
 
   constructor(sqlite: Database) {
-    // The first owner stays: an answer that names somebody's object makes it nobody else's. Which batch wrote it may be
-    // learnt later.
+    // The first owner stays: an answer that names somebody's object does not change its owner. Which batch wrote it may
+    // become known later.
     this.#add = sqlite.prepare(
       `insert into objects (type, id, provider_id, credential_id, project_id, environment_id, key_id, request_id, created_at, batch_id)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (type, id, provider_id, credential_id) do update
@@ -32,12 +32,12 @@ export class ObjectStatements {
        and project_id = ? and environment_id = ?`
     this.#forget = sqlite.prepare(forget)
     this.#forgetOlder = sqlite.prepare(`${forget} and created_at <= ?`)
-    // The names lead, whatever the planner thinks of them.
+    // Forces the look-up by name, whatever the planner prefers.
     this.#find = sqlite.prepare(
       `select o.* from json_each(?) types cross join json_each(types.value) ids cross join objects o
        where o.type = types.key and o.id = ids.value`,
     )
-    // Of the call that made the file or the eval, and of no other that is told of it.
+    // Only for the call that created the file or the eval, not for others that mention it.
     this.#addInput = sqlite.prepare(
       `insert into batch_inputs select id, provider_id, credential_id, ? from objects
        where type in ('file', 'eval') and id = ? and provider_id = ? and credential_id = ? and request_id = ?
@@ -66,7 +66,7 @@ export class ObjectStatements {
     for (const { type, id } of forgotten) this.#forget.run(type, id, providerId, credentialId, projectId, environmentId)
   }
 
-  /** By whoever may: what somebody has made later under the same name stays. */
+  /** Deleted by somebody who may. An object created later under the same name stays. */
   forget({ type, id, providerId, credentialId, projectId, environmentId, until }: ForgottenObject): void {
     this.#forgetOlder.run(type, id, providerId, credentialId ?? '', projectId, environmentId, until)
   }

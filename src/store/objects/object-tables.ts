@@ -6,7 +6,7 @@ export interface ObjectTables {
     list(filter: ObjectFilter): StoredObject[]
     /** Throws `StoreConflict` where somebody has it already. */
     insert(object: StoredObject): StoredObject
-    /** What the provider keeps is not touched. */
+    /** Leaves alone what the provider keeps. */
     remove(object: StoredObject): void
   }
 }

@@ -47,8 +47,8 @@ function matching(db: Database, filter: ObjectFilter) {
 }
 
 /**
- * What is removed has no objects any more: whoever comes later under the same name is somebody else, and what the
- * provider still keeps is adopted by whoever shall have it (decision 0027).
+ * Something that was removed owns no objects: a successor of the same name is somebody else, and an operator can give
+ * what the provider still keeps to a new owner (decision 0027).
  */
 export async function forgetObjectsOf(
   db: Database,

@@ -6,7 +6,7 @@ import type { AuditFlaw, AuditMark, AuditVerdict } from './audit-tables.ts'
 /** What a line's hash covers: all of it, and by the hash before, every line before. */
 export type HashedRow = Omit<AuditRow, 'hash'>
 
-/** The form of what is written now. The first knew neither place, address nor project, nor the actor's id. */
+/** The current form. The first one had neither place, address nor project, nor the actor's id. */
 export const chainForm = 2
 
 /** SHA-256 over the hash before and the line's canonical JSON, in hex; the first line follows the empty text. */
@@ -33,7 +33,7 @@ function contentOf(row: HashedRow) {
   }
 }
 
-/** Goes along the chain, line by line in its order, and keeps what it finds. */
+/** Walks the chain line by line, in order, and keeps what it finds. */
 export class ChainWalk {
   readonly #noted: string | null
   #lines = 0

@@ -1,7 +1,7 @@
 import type { Database } from '../schema.ts'
 import type { AuditLine } from './audit-tables.ts'
 
-/** The project whose thing this is, as long as it is there; null: none, or not one alone. */
+/** The project that the thing belongs to, as long as it exists; null: none, or several. */
 export async function projectOf(db: Database, { resource, projectId }: AuditLine): Promise<string | null> {
   if (projectId !== undefined) return projectId
   const { kind, id } = resource

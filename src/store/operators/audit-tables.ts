@@ -6,7 +6,7 @@ export interface AuditTables {
     get(id: string): AuditEvent | null
     /** Walks the whole chain. `noted`: a hash that was the chain's head once. */
     verify(noted: string | null): AuditVerdict
-    /** Writes nothing but the audit line that it is called with: for what changes nothing and should be known. */
+    /** Writes only the audit line: for actions that change nothing but should be known. */
     note(): void
   }
 }
@@ -26,7 +26,7 @@ export interface AuditEvent {
   /** `providers.add`. */
   operation: string
   resource: { kind: string; id: string; name: string }
-  /** Of the project whose thing it is; null: it is the workspace's, or several projects'. */
+  /** The project that the thing belongs to; null: the workspace, or several projects. */
   projectId: string | null
   /** Never holds a secret: credentials show as their last four. */
   before: unknown

@@ -21,7 +21,7 @@ export function auditTable(db: Database): Tables['audit'] {
       return row === undefined ? null : toEvent(row)
     },
     async verify(noted) {
-      // Asked first: a line that is written while the walk goes on is none that is missing.
+      // Read first: a line written during the walk is not a missing one.
       const written = await lastWritten(db)
       const walk = new ChainWalk(noted)
       for await (const row of readChain(db)) walk.pass(row)
@@ -128,7 +128,7 @@ export async function withAudit<Output>(
   run: () => Promise<Output>,
 ): Promise<Output> {
   if (line === null) return await run()
-  // Looked up before as well: what is removed belongs to no project any more.
+  // Looked up before the change as well: afterwards, a removed thing belongs to no project.
   const project = await projectOf(db, line)
   const output = await run()
   await appendAudit(db, line, project)

@@ -68,7 +68,7 @@ export interface Operator {
 export type OperatorChange = Partial<Omit<Operator, 'id' | 'createdAt' | 'lastSignInAt'>> & {
   /** Of all sessions that a change ends, the one that stays: whose holder made the change. */
   keepSession?: string
-  /** Refused where nobody would be left who is owner of the workspace and active. */
+  /** Refused if it would leave the workspace without an active owner. */
   keepOwner?: boolean
 }
 

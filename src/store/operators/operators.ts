@@ -61,7 +61,7 @@ export function operatorsTable(db: Database): Tables['operators'] {
     },
     async remove(id) {
       const { name } = present(await withId(id), 'operator', id)
-      // Where nobody is an owner, the identity provider names none: whoever goes is not the last.
+      // Without any owner (the identity provider may name none) there is no last one to keep.
       const hadOwner = await hasOwner(db)
       await db.deleteFrom('operators').where('id', '=', id).execute()
       if (hadOwner) await refuseNoOwner(db, name)
