@@ -19,8 +19,9 @@ export function credentialParameters(address: string): string[] {
 
 /** The address as it is shown. */
 export function hideCredentials(address: string): string {
-  if (credentialParameters(address).length === 0) return address
-  return address.replace(/([?&])([^=&#]*)=([^&#]*)/g, (pair, before: string) => {
+  const bare = address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1…@')
+  if (credentialParameters(bare).length === 0) return bare
+  return bare.replace(/([?&])([^=&#]*)=([^&#]*)/g, (pair, before: string) => {
     const [[name, value] = ['', '']] = [...new URLSearchParams(pair.slice(1))]
     return isSecret(name, value) ? `${before}${name}=…` : pair
   })

@@ -1,3 +1,4 @@
+import { headerIdentity, hiddenHeader, isHidden } from '../core/provider-headers.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'
@@ -16,6 +17,20 @@ export function openCredentials({ id, revision }: Provider, keyring: Keyring): {
       throw error
     }
   })
+}
+
+/** The same of headers: one that does not open is not sent. */
+export function openHeaders({ id, revision }: Provider, keyring: Keyring): Record<string, string> {
+  const opened = Object.entries(revision.headers).flatMap(([name, value]) => {
+    if (!isHidden(value)) return [[name, value]]
+    try {
+      return [[name, keyring.open(value.slice(hiddenHeader.length), headerIdentity(id, name)).reveal()]]
+    } catch (error) {
+      if (error instanceof SealBroken) return []
+      throw error
+    }
+  })
+  return Object.fromEntries(opened)
 }
 
 /** It has credentials, and none of them opens. */

@@ -1,5 +1,6 @@
 import { isObject } from '../core/json/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
+import { hiddenHeader } from '../core/provider-headers.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'
 import { flag, moment } from './forms.ts'
@@ -72,6 +73,7 @@ function fill(reader: Reader, kind: ResourceKind, value: Record<string, unknown>
       if (before === undefined) missing.set(field, filled.missing)
       else before.push(...filled.missing.slice(0, missingNamed))
       const unset = describeUnset(filled.missing.slice(0, missingNamed))
+      if (isHeader(kind, field)) return hiddenHeader
       if (!isSecret(kind, field)) reader.reject(at, `${field}: ${unset}; set it and apply again`)
     }
     return filled.text
@@ -84,6 +86,9 @@ const missingNamed = 10
 
 const isSecret = (kind: ResourceKind, name: string) =>
   name === secretFields[kind] || (kind === 'provider' && name === 'credential')
+
+/** Without its variable a header stays as it is. */
+const isHeader = (kind: ResourceKind, name: string) => kind === 'provider' && name === 'headers'
 
 function readName(reader: Reader, kind: ResourceKind, value: unknown, place: SourcePosition): string | null {
   const { nameField } = kindSpecs[kind]

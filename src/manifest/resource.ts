@@ -37,6 +37,8 @@ export interface ManifestEntry extends Identity {
   credentials: Secret[] | null
   /** Variables of these that are not set. */
   missing: string[]
+  /** Values of headers that may be secrets: `fields` holds what is compared of them. */
+  headers?: Readonly<Record<string, Secret>>
 }
 
 /** The field of a kind that is a secret, and is written as what can be seen of it. */

@@ -1,5 +1,6 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
 import { isObject } from '../core/json/is-object.ts'
+import { isHidden } from '../core/provider-headers.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { kindSpecs, specOf } from './kinds.ts'
@@ -110,6 +111,7 @@ function writeProvider(provider: ManifestResource, variables: Map<string, string
     active: undefined,
     ...writeResource(provider),
   } as Record<string, unknown>
+  if (isObject(rest.headers)) rest.headers = writeHeaders(rest.headers, variables.get(provider.name) ?? '')
   const head = {
     name,
     kind,
@@ -119,6 +121,20 @@ function writeProvider(provider: ManifestResource, variables: Map<string, string
   if (count === 0) return { ...head, ...rest }
   if (count === 1) return { ...head, credential: named[0], ...rest }
   return { ...head, credentials: named, ...rest }
+}
+
+/** A variable where a header may hold a secret: `OPENAI_HEADER_X_TOKEN` beside `OPENAI_CREDENTIAL`. */
+function writeHeaders(headers: Record<string, unknown>, credential: string): Record<string, unknown> {
+  const taken = new Set<string>()
+  const written = Object.entries(headers).map(([name, shown]) => {
+    if (typeof shown !== 'string' || !isHidden(shown)) return [name, shown]
+    const plain = `${credential.replace('_CREDENTIAL', '_HEADER')}_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
+    let variable = plain
+    for (let number = 2; taken.has(variable); number++) variable = `${plain}_${number}`
+    taken.add(variable)
+    return [name, `\${${variable}}`]
+  })
+  return Object.fromEntries(written)
 }
 
 /** The URL where all of it may be seen; else a variable, like a credential. */
@@ -182,7 +198,8 @@ const sectionComments: Record<string, string> = {
   owner:
     ' The owner of these settings. With none, applying the file claims nothing, and others may change what it says.',
   projects: ' Projects with their environments.',
-  providers: ' Credentials are not exported: each is read from the environment variable in its place.',
+  providers:
+    ' Credentials and headers that may hold one are not exported: each is read from the environment variable in its place.',
   policies: ' What keys may do.',
   keys: ' Gateway keys by the SHA-256 of their secrets: their holders can continue to use them.',
   routes: ' Which providers serve the model that a client names.',

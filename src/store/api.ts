@@ -196,6 +196,7 @@ export type ProviderState = { time: string } & Pick<Readiness, 'state' | 'reason
 export interface ProviderRevision {
   number: number
   baseUrl: string
+  /** What may be a secret is `…` with its seal behind it; identity `header:<provider id>:<name>`. */
   headers: Record<string, string>
   timeouts: Partial<TimeLimits>
   settings: Record<string, string | number | boolean>

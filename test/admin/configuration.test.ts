@@ -113,8 +113,8 @@ describe('applying a file', () => {
     const { problems } = await client.diff(files(text))
     expect(problems.map(({ place, message }) => `${place} ${message}`)).toEqual([
       expect.stringContaining('gateway.yaml:3:5 provider a: There is no provider kind "opnai"'),
-      expect.stringContaining('provider b: the kind openai has no setting organisation; did you mean organization?'),
       expect.stringContaining('gateway.yaml:7:5 provider b: The header authorization contains a credential'),
+      expect.stringContaining('provider b: the kind openai has no setting organisation; did you mean organization?'),
       expect.stringContaining('provider b: A provider of the kind openai needs a credential'),
     ])
     expect(await refusal(client.apply(files(text)))).toMatchObject({ code: 'invalid' })

@@ -166,7 +166,7 @@ describe('providers', () => {
       [2, false],
       [1, false],
     ])
-    expect(revisions[0]).toMatchObject({ timeouts: { total_ms: 30_000, connect_ms: null }, headers: { 'x-team': 'a' } })
+    expect(revisions[0]).toMatchObject({ timeouts: { total_ms: 30_000, connect_ms: null }, headers: { 'x-team': '…' } })
 
     const back = await client.providers.rollback({ name: 'main', revision: 1 })
     expect(back).toMatchObject({ revision: 1, credentials: [{ last_four: '3a91' }] })

@@ -11,6 +11,7 @@ let act: (socket: Socket, request: string) => void = (socket) => socket.destroy(
 const sockets = new Set<Socket>()
 
 const credential = 'canary-of-the-provider'
+const ownHeader = 'canary-of-its-own-header'
 
 beforeAll(async () => {
   provider = net.createServer((socket) => {
@@ -21,7 +22,7 @@ beforeAll(async () => {
   })
   baseUrl = `${await listen(provider)}/v1`
   plane = await startDataPlane({
-    providers: [{ kind: 'openai', baseUrl, credentials: [credential, credential] }],
+    providers: [{ kind: 'openai', baseUrl, credentials: [credential, credential], headers: { 'x-door': ownHeader } }],
   })
 })
 
@@ -91,6 +92,7 @@ describe('a provider', () => {
     expect(status).toBe(400)
     expect(text).toContain('***')
     expect(text).not.toContain(credential)
+    expect(text).not.toContain(ownHeader)
   })
 
   it.each([
@@ -100,9 +102,12 @@ describe('a provider', () => {
   ])('that repeats its credential in headers (%s, %s) does not get them through', async (status, body, more) => {
     const encoded = Buffer.from(`x:${credential}`).toString('base64')
     const type = 'stream' in more ? 'content-type: text/event-stream' : json
-    answerWith(`${status}\r\n${type}\r\nx-echo: Bearer ${credential}\r\nx-basic: ${encoded}\r\nx-kept: 1`, body)
+    answerWith(
+      `${status}\r\n${type}\r\nx-echo: Bearer ${credential}\r\nx-basic: ${encoded}\r\nx-own: ${ownHeader}\r\nx-kept: 1`,
+      body,
+    )
     const { headers, text } = await call(more)
-    expect([headers.get('x-echo'), headers.get('x-basic'), headers.get('x-kept')]).toEqual([null, null, '1'])
+    expect(['x-echo', 'x-basic', 'x-own', 'x-kept'].map((name) => headers.get(name))).toEqual([null, null, null, '1'])
     expect(text).toContain(body.slice(0, 6))
     expect(plane.newest()?.routing_signals).toContainEqual(
       expect.objectContaining({ rule: 'credential', text: expect.stringContaining('x-echo, x-basic') }),

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -14,6 +15,8 @@ const made = join(import.meta.dirname, '../fixtures/upgrade/0.1.0.tar.gz')
 const key = 'sp_live_NmDkp5A3n6bsgKUnUAqU3kLjTIaxuVIQvX6UOvOTWiZ4Aou1U'
 const revoked = 'sp_live_Gvoi02ogKoSqKDRaa3bGU1u3M8UX30mc91XfmWqJWSg2DV2D5'
 const token = 'spt_U0cri0x2EOdo0Hs9yeGSaLl2A27cDQdG5xwkWABe6cy2zB10T'
+/** As that version stored them. */
+const headers = { 'x-gateway-token': 'canary-77', 'x-title': 'Our app' }
 /** The records are of the day on which they were made, however long ago that is. */
 const environment = { SPGW_RECORDS_RETENTION: '36500d', SPGW_RECORDS_BODIES_RETENTION: '36500d' }
 
@@ -23,6 +26,9 @@ let gateway: TestGateway
 beforeAll(async () => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'spgw-upgrade-'))
   execFileSync('tar', ['-xzf', made, '-C', dataDirectory])
+  const database = new DatabaseSync(join(dataDirectory, 'spgw.db'))
+  database.exec(`update provider_revisions set headers_json = '${JSON.stringify(headers)}'`)
+  database.close()
   gateway = await startGateway({ dataDirectory, environment })
 })
 
@@ -66,6 +72,19 @@ describe('a data directory of 0.1.0', () => {
     expect(await admin.policies.show({ name: 'small' })).toMatchObject({ attached_to: ['project:default'] })
     expect(await admin.seal.status({})).toMatchObject({ broken: [] })
     expect((await gateway.spgw(['audit', 'verify'])).code).toBe(0)
+  })
+
+  it('has the headers of its providers sealed, where they may be secret', async () => {
+    const shown = await gateway.admin.providers.show({ name: 'openai' })
+    expect(shown.headers).toEqual({ 'x-gateway-token': '…', 'x-title': 'Our app' })
+    const database = new DatabaseSync(join(dataDirectory, 'spgw.db'), { readOnly: true })
+    const rows = database.prepare('select headers_json from provider_revisions').all()
+    database.close()
+    expect(rows.length).toBeGreaterThan(0)
+    for (const { headers_json } of rows) {
+      expect(String(headers_json)).not.toContain('canary-77')
+      expect(String(headers_json)).toContain('…sp1.')
+    }
   })
 
   it('has its records, that of the stream which was cut too, and their bodies', async () => {

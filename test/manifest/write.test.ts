@@ -189,7 +189,7 @@ describe('what is exported', () => {
 # The owner of these settings. With none, applying the file claims nothing, and others may change what it says.
 owner: none
 
-# Credentials are not exported: each is read from the environment variable in its place.
+# Credentials and headers that may hold one are not exported: each is read from the environment variable in its place.
 providers:
   - name: 1st
     kind: demo

@@ -81,6 +81,7 @@ export interface DataPlaneOptions {
     name?: string
     baseUrl: string
     credentials?: string[]
+    headers?: Record<string, string>
     settings?: Record<string, string | boolean>
     /** Of its account. */
     limits?: Partial<AccountLimits>
@@ -325,7 +326,10 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
   const scope = { projectId: 'prj_1', project: 'default' }
   return makeConfiguration({
     providers: providers.map(
-      ({ kind, name = kind, baseUrl, credentials = ['provider-credential'], settings = {}, limits = {} }, slot) => ({
+      (
+        { kind, name = kind, baseUrl, credentials = ['provider-credential'], headers = {}, settings = {}, limits = {} },
+        slot,
+      ) => ({
         id: `prv_${name}`,
         name,
         kind,
@@ -335,7 +339,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
         readiness: { state: 'ready' as const, reason: null, since: null },
         baseUrl,
         credentials: credentials.map((value, place) => ({ id: `cre_${place}`, value })),
-        headers: {},
+        headers,
         timeouts: {},
         projects: null,
         models: [],

@@ -16,7 +16,7 @@ import type {
 } from '../../store/configuration/snapshot.ts'
 import { bodyKeyFor } from '../body-key.ts'
 import { slotLimit } from '../health/memory.ts'
-import { openCredentials, sealedShut } from '../open-credentials.ts'
+import { openCredentials, openHeaders, sealedShut } from '../open-credentials.ts'
 
 /** Every data-plane thread, present and future. A method resolves when all running threads have what it sends. */
 export interface SnapshotAudience {
@@ -228,7 +228,7 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
     readiness,
     baseUrl: revision.baseUrl,
     credentials,
-    headers: revision.headers,
+    headers: openHeaders(provider, keyring),
     timeouts: revision.timeouts,
     projects,
     models,

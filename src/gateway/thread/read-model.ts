@@ -1,5 +1,6 @@
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { Limit } from '../../core/policy-limits.ts'
+import { mayBeSecret } from '../../core/provider-headers.ts'
 import { Secret } from '../../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../../policy/admit.ts'
 import { accountLimits } from '../../policy/limits/account-limits.ts'
@@ -30,6 +31,8 @@ export interface LiveProvider {
   vendor: string | null
   /** null: the client certificate alone authenticates. */
   credentials: readonly (Secret | null)[]
+  /** What its own headers hold that may be a secret. */
+  secrets: readonly Secret[]
   /** Whether the free check would reject a wrong credential. */
   provesCredential: boolean
   /** Egress options for each credential; null: the default way, as for nearly all. */
@@ -102,6 +105,15 @@ function outlasts(one: SnapshotKey, other: SnapshotKey): boolean {
   return (one.expiresAt ?? Number.POSITIVE_INFINITY) > (other.expiresAt ?? Number.POSITIVE_INFINITY)
 }
 
+/** Shorter words would be hidden in whatever a provider says. */
+const shortestSecret = 12
+
+function secretsIn(headers: Readonly<Record<string, string>>): Secret[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value.length >= shortestSecret && mayBeSecret(name, value) ? [new Secret(value)] : [],
+  )
+}
+
 function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguration {
   const providers = new Map<string, LiveProvider>()
   for (const row of snapshot.providers) {
@@ -116,6 +128,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
       kind,
       vendor: vendorOf(kind, row.settings),
       credentials: opened.map(({ own }) => own),
+      secrets: secretsIn(row.headers),
       provesCredential: kind.check !== null && (kind.check.provesCredential?.(row.settings) ?? true),
       egress: egress.every((options) => options === null) ? null : egress,
       limits: accountLimits(row),

@@ -12,7 +12,7 @@ import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Gated, Head } from './answer-consumer.ts'
-import { hideAccount, type Leg, type Passing } from './leg.ts'
+import { hideAccount, type Leg, type Passing, secretsOf } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** What goes to the client: content that has begun, a whole answer, or a provider's own error that passes. */
@@ -113,13 +113,13 @@ function holdsFiltered(gated: Answer['gated']): boolean {
 
 /** A provider may repeat what it was sent: headers that contain the credential are removed. */
 function withoutCredential({ gated, leg }: GatedAttempt): Gated {
-  if (!('head' in gated) || leg.credential === null) return gated
-  const headers = hideInHeaders(gated.head.headers, leg.credential, (names) =>
+  if (!('head' in gated)) return gated
+  const note = (names: string[]) =>
     leg.call.trace.note(
       'credential',
       `Headers of the answer held the provider's credential and were left out: ${names.join(', ')}.`,
-    ),
-  )
+    )
+  const headers = secretsOf(leg).reduce((left, secret) => hideInHeaders(left, secret, note), gated.head.headers)
   return headers === gated.head.headers ? gated : { ...gated, head: { ...gated.head, headers } }
 }
 

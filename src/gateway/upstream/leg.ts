@@ -370,20 +370,23 @@ export function noteAnswered(leg: Leg): void {
 }
 
 /** The id of the credential that was used; null if the provider needs none. */
-export function credentialIdOf({
-  provider,
-  credentialIndex,
-}: Pick<Leg, 'provider' | 'credentialIndex'>): string | null {
-  return provider.row.credentials[credentialIndex]?.id ?? null
+export function credentialIdOf(leg: Pick<Leg, 'provider' | 'credentialIndex'>): string | null {
+  return leg.provider.row.credentials[leg.credentialIndex]?.id ?? null
 }
 
-/** A provider's error without account ids and the credential that was sent. */
-export function hideAccount({ provider, credential }: Pick<Leg, 'provider' | 'credential'>, bytes: Buffer): Buffer {
-  const scrubbed = provider.kind.scrub(bytes)
-  if (credential === null) return scrubbed
+type Sender = Pick<Leg, 'provider' | 'credential'>
+
+/** What this attempt sends that nobody else may see. */
+export function secretsOf({ provider: { secrets }, credential }: Sender): readonly Secret[] {
+  return credential === null ? secrets : [credential, ...secrets]
+}
+
+/** A provider's error without account ids and the secrets that were sent. */
+export function hideAccount(sender: Sender, bytes: Buffer): Buffer {
+  const scrubbed = sender.provider.kind.scrub(bytes)
   // Latin-1 keeps every byte through the round trip.
   const text = scrubbed.toString('latin1')
-  const masked = hideSecret(text, credential)
+  const masked = secretsOf(sender).reduce(hideSecret, text)
   return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 

@@ -1,7 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { Kysely, sql } from 'kysely'
+import { Kysely, type RawBuilder, sql } from 'kysely'
 import { errorText } from '../../core/caught.ts'
+import { hiddenHeader } from '../../core/provider-headers.ts'
 import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
 import { readEverySeal, replaceSealed } from '../configuration/seal.ts'
 import type { Database, Schema } from '../schema.ts'
@@ -103,6 +104,7 @@ async function leave(
   }
   if (credentials) {
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()
+    await leaveHeaders(db, sql`value like ${`${hiddenHeader}%`}`)
     // Never null: then a password alone would be enough where a code was asked for too.
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
     await db.updateTable('alerts').set({ sealed: leftBehind }).execute()
@@ -112,19 +114,27 @@ async function leave(
   }
 }
 
+async function leaveHeaders(db: Database, which: RawBuilder<unknown>): Promise<void> {
+  await sql`update provider_revisions set headers_json = (
+      select json_group_object(key, iif(${which}, ${hiddenHeader + leftBehind}, value)) from json_each(headers_json))
+    where exists (select 1 from json_each(headers_json) where ${which})`.execute(db)
+}
+
 async function forget(db: Database, identity: string): Promise<void> {
-  const [kind, id, credentialId] = identity.split(':')
+  const [kind, id, part] = identity.split(':')
   if (kind === 'totp' && id !== undefined)
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('id', '=', id).execute()
   else if (kind === 'alert' && id !== undefined)
     await db.updateTable('alerts').set({ sealed: leftBehind }).where('id', '=', id).execute()
-  else if (kind === 'credential' && id !== undefined && credentialId !== undefined)
+  else if (kind === 'credential' && id !== undefined && part !== undefined)
     await db
       .updateTable('provider_credentials')
       .set({ sealed: leftBehind })
       .where('provider_id', '=', id)
-      .where('id', '=', credentialId)
+      .where('id', '=', part)
       .execute()
+  else if (kind === 'header' && id !== undefined && part !== undefined)
+    await leaveHeaders(db, sql`provider_id = ${id} and key = ${part}`)
   else await db.deleteFrom('seal').where('name', '=', identity).execute()
   // Nothing opens what was sealed with that key.
   if (kind === 'bodies' && id !== undefined) await db.deleteFrom('bodies').where('key_id', '=', id).execute()

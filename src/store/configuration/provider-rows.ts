@@ -38,7 +38,7 @@ export async function listRevisions(db: Database, id: string): Promise<ProviderR
 }
 
 export async function insertRevision(db: Database, id: string, revision: ProviderRevision): Promise<void> {
-  await refuseStaleSeals(db, id, revision.credentials)
+  await refuseStaleSeals(db, id, revision)
   await db
     .insertInto('provider_revisions')
     .values({

@@ -8,6 +8,8 @@ export interface SealTables {
     everything(): SealedValue[]
     /** Throws `StoreConflict` when what is sealed is no longer what is `expected`. */
     replace(expected: SealedValue[], changes: Reseal['changes']): void
+    /** In place of headers that an earlier version stored in clear. */
+    sealHeaders(revisions: { providerId: string; number: number; headers: Record<string, string> }[]): void
     /** When this returns, everything committed is on the disk and survives a power cut. */
     makeDurable(): void
     /** A known text sealed at init, by which a wrong machine key is recognised at start. */

@@ -1,10 +1,12 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { sql } from 'kysely'
 import { reachFaultPoint } from '../../core/fault-point.ts'
+import { hiddenHeader } from '../../core/provider-headers.ts'
 import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
 import { parseSealed } from '../../sealing/seal-format.ts'
-import type { SealedCredential, Tables } from '../api.ts'
+import type { ProviderRevision, Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
+import { writeJson } from '../sqlite/json-column.ts'
 import { StoreConflict } from '../store-error.ts'
 
 export function sealTable(db: Database): Tables['seal'] {
@@ -22,6 +24,15 @@ export function sealTable(db: Database): Tables['seal'] {
       // The database of temporary tables, which exists after a migration, has no file.
       for (const { file } of rows) if (file !== '') syncLog(`${file}-wal`)
     },
+    async sealHeaders(revisions) {
+      for (const { providerId, number, headers } of revisions)
+        await db
+          .updateTable('provider_revisions')
+          .set({ headers_json: writeJson(headers) })
+          .where('provider_id', '=', providerId)
+          .where('number', '=', number)
+          .execute()
+    },
     witness: () => readNamed(db, 'witness'),
     recovery: () => readNamed(db, 'recovery'),
     setWitness: (sealed) => writeNamed(db, 'witness', sealed),
@@ -33,7 +44,21 @@ export function sealTable(db: Database): Tables['seal'] {
 }
 
 async function readSecrets(db: Database): Promise<SealedValue[]> {
-  return [...(await readCredentials(db)), ...(await readTotp(db)), ...(await readAlerts(db))]
+  return [
+    ...(await readCredentials(db)),
+    ...(await readHeaders(db)),
+    ...(await readTotp(db)),
+    ...(await readAlerts(db)),
+  ]
+}
+
+/** Of headers that providers are sent. */
+async function readHeaders(db: Database): Promise<SealedValue[]> {
+  const rows = await sql<SealedValue>`select distinct 'header:' || provider_id || ':' || key as identity,
+      substr(value, ${hiddenHeader.length + 1}) as sealed
+    from provider_revisions, json_each(headers_json)
+    where value like ${`${hiddenHeader}%`} order by 1, 2`.execute(db)
+  return rows.rows
 }
 
 async function readCredentials(db: Database): Promise<SealedValue[]> {
@@ -77,6 +102,10 @@ export async function replaceSealed(db: Database, changes: Reseal['changes']): P
     else if (kind === 'credential')
       await sql`update provider_credentials set sealed = ${sealed}
         where provider_id = ${owner} and id = ${id} and sealed = ${before}`.execute(db)
+    // Sealed text has no character that JSON would escape.
+    else if (kind === 'header')
+      await sql`update provider_revisions set headers_json = replace(headers_json, ${before}, ${sealed})
+        where provider_id = ${owner} and instr(headers_json, ${before}) > 0`.execute(db)
     else await sql`update seal set sealed = ${sealed} where name = ${identity} and sealed = ${before}`.execute(db)
   }
 }
@@ -88,7 +117,7 @@ export async function replaceSealed(db: Database, changes: Reseal['changes']): P
 export async function refuseStaleSeals(
   db: Database,
   providerId: string,
-  credentials: readonly SealedCredential[],
+  { credentials, headers }: Pick<ProviderRevision, 'credentials' | 'headers'>,
 ): Promise<void> {
   const standing = await db
     .selectFrom('provider_credentials')
@@ -96,10 +125,12 @@ export async function refuseStaleSeals(
     .where('provider_id', '=', providerId)
     .distinct()
     .execute()
+  const known = (await readHeaders(db)).filter(({ identity }) => identity.startsWith(`header:${providerId}:`))
+  const values = Object.values(headers).filter((value) => value.startsWith(hiddenHeader))
   await refuseStaleSeal(
     db,
-    credentials.map(({ sealed }) => sealed),
-    standing.map(({ sealed }) => sealed),
+    [...credentials.map(({ sealed }) => sealed), ...values.map((value) => value.slice(hiddenHeader.length))],
+    [...standing, ...known].map(({ sealed }) => sealed),
   )
 }
 

@@ -67,6 +67,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     sealed: 'read',
     everything: 'read',
     replace: 'write',
+    sealHeaders: 'write',
     makeDurable: 'paged',
     witness: 'read',
     setWitness: 'write',

@@ -32,9 +32,9 @@ const changed = providerShape.extend({ nodes: nodesReached })
 
 const settable = {
   headers: field(z.record(z.string(), z.string()).optional(), {
-    description: 'Header to send with every call; an empty value removes it',
+    description: 'Header to send with every call, whose value is not shown again; an empty value removes it',
     label: 'Headers',
-    help: 'Sent with every call to the provider',
+    help: 'Sent with every call to the provider. Values that may be secret are sealed; … leaves one as it is',
     flag: 'header',
     syntax: 'pairs',
   }),

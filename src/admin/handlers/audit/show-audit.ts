@@ -1,3 +1,6 @@
+import { hideCredentials } from '../../../core/address-credentials.ts'
+import { isObject } from '../../../core/json/is-object.ts'
+import { showHeaders } from '../../../core/provider-headers.ts'
 import type { AuditEvent, AuditFilter } from '../../../store/operators/audit-tables.ts'
 import type { AdminContext } from '../context.ts'
 import { findProject } from '../find.ts'
@@ -31,12 +34,25 @@ export async function readAuditFilter(context: AdminContext, input: AuditInput):
 }
 
 export function showLine(line: AuditEvent, projectName: (id: string) => string) {
-  const { actorId, projectId, previousHash, ...rest } = line
+  const { actorId, projectId, previousHash, before, after, ...rest } = line
   return {
     ...rest,
+    before: withoutSecrets(before),
+    after: withoutSecrets(after),
     actor_id: actorId,
     project: projectId === null ? null : projectName(projectId),
     previous_hash: previousHash,
+  }
+}
+
+/** Earlier versions wrote headers of providers in clear, and addresses with what they held. A line is never changed. */
+function withoutSecrets(state: unknown): unknown {
+  if (!isObject(state)) return state
+  const { headers, base_url } = state
+  return {
+    ...state,
+    ...(isObject(headers) ? { headers: showHeaders(headers as Record<string, string>) } : {}),
+    ...(typeof base_url === 'string' ? { base_url: hideCredentials(base_url) } : {}),
   }
 }
 

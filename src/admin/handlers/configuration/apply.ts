@@ -108,6 +108,10 @@ function needsCheck({ kind, action, changed }: PlannedChange): boolean {
   return changed.some((name) => name === 'base_url' || name === 'credentials' || name.startsWith('settings.'))
 }
 
+function providerOf({ providers }: CurrentState, { id }: Pick<PlannedChange, 'id'>) {
+  return id === null ? undefined : providers.get(id)
+}
+
 async function checkProvider(
   context: AdminContext,
   state: CurrentState,
@@ -116,7 +120,11 @@ async function checkProvider(
 ): Promise<Found> {
   const fields = change.after ?? {}
   const kind = findProviderKind(context, String(fields.kind))
-  const target = { name: change.name, kind: kind.kind, revision: revisionOf(fields) }
+  const target = {
+    name: change.name,
+    kind: kind.kind,
+    revision: revisionOf(fields, providerOf(state, change)?.revision),
+  }
   return await checkFirst(context, kind, target, credentialOf(context, state, change), skip)
 }
 
@@ -126,7 +134,7 @@ function credentialOf(context: AdminContext, state: CurrentState, { entry, after
   const places = objectsIn(after?.credentials).map(({ fingerprint }) => !known.has(fingerprint ?? null))
   const given = entry?.credentials?.[Math.max(0, places.indexOf(true))]
   if (given !== undefined) return readCredential(given.reveal())
-  const [stored] = (id === null ? undefined : state.providers.get(id))?.revision.credentials ?? []
+  const [stored] = providerOf(state, { id })?.revision.credentials ?? []
   return stored === undefined || id === null ? null : openSealed(context, id, stored)
 }
 

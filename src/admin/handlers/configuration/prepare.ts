@@ -1,4 +1,6 @@
 import { ORPCError } from '@orpc/server'
+import { hiddenHeader, isHidden, mayBeSecret } from '../../../core/provider-headers.ts'
+import { Secret } from '../../../core/secret.ts'
 import { mapInSlices } from '../../../core/slices.ts'
 import { closestNames } from '../../../core/text/closest-names.ts'
 import { describeUnset } from '../../../core/variables.ts'
@@ -11,6 +13,7 @@ import type { AdminContext } from '../context.ts'
 import { findWrongPattern } from '../policies/read-rules.ts'
 import { checkNeed } from '../providers/add-provider.ts'
 import { checkForm, lastFour, readCredential } from '../providers/provider-check.ts'
+import { describeSecret } from '../providers/provider-headers.ts'
 import {
   checkHeaders,
   findProviderKind,
@@ -70,6 +73,7 @@ export async function prepareEntries(
       }
     }
     attempt('credentials', () => prepareCredentials(context, prepared, current, found))
+    attempt('headers', () => prepareHeaders(context, prepared, current, found))
     attempt('kind', () => prepareProvider(context, prepared, current, attempt))
     return prepared
   })
@@ -100,6 +104,8 @@ function prepareProvider(
   const followed = current === null || current.fields.base_url === defaultBaseUrl(kind, before)
   if (typeof base_url === 'string' || followed)
     attempt('base_url', () => {
+      // As an export writes one that holds a credential, of an earlier version.
+      if (base_url !== undefined && base_url === current?.fields.base_url) return
       const url = readBaseUrl(kind, settings, typeof base_url === 'string' ? base_url : undefined)
       fields.base_url = url
       refuseElsewhere(entry, url, current)
@@ -110,8 +116,6 @@ function prepareProvider(
   attempt('credentials', () => {
     for (const credential of entry.credentials ?? []) checkForm(kind, readCredential(credential.reveal()))
   })
-  const { headers } = fields
-  if (headers !== undefined) attempt('headers', () => void checkHeaders(headers as Record<string, string>))
   const pool = fields.credentials ?? current?.fields.credentials
   if (entry.missing.length === 0)
     attempt('credentials', () => checkNeed(kind, settings, Array.isArray(pool) && pool.length > 0))
@@ -125,7 +129,13 @@ function refuseElsewhere(entry: ManifestEntry, url: string, current: ManifestRes
 }
 
 function refuseUngiven(entry: ManifestEntry, current: ManifestResource | null, where: string): void {
-  const { base_url: before, credentials: stored } = current?.fields ?? {}
+  const { base_url: before, credentials: stored, headers: sent = {} } = current?.fields ?? {}
+  const headers = (entry.fields.headers ?? sent) as Record<string, string>
+  const kept = Object.keys(headers).find((name) => isHidden(headers[name] ?? '') && entry.headers?.[name] === undefined)
+  if (kept !== undefined)
+    throw new ORPCError('invalid', {
+      message: `its header ${kept} was given for ${String(before)}, and is not sent ${where}; give it in the file together with the new address or setting`,
+    })
   if (!Array.isArray(stored) || stored.length === 0 || entry.credentials !== null) return
   throw new ORPCError('invalid', {
     message: `its stored credentials were given for ${String(before)}, and are not sent ${where}; give them in the file together with the new address or setting`,
@@ -200,6 +210,37 @@ function prepareCredentials(
     ...(compares ? { fingerprint: keyring.fingerprint(secret.reveal()) } : {}),
     last_four: lastFour(secret),
   }))
+}
+
+/** The same of headers that may hold a secret. */
+function prepareHeaders(
+  context: Pick<AdminContext, 'keyring' | 'caller'>,
+  entry: ManifestEntry,
+  current: ManifestResource | null,
+  found: ManifestProblems,
+): void {
+  if (entry.fields.headers === undefined) return
+  const given = Object.entries(entry.fields.headers as Record<string, string>)
+  const stored = (current?.fields.headers ?? {}) as Record<string, string>
+  checkHeaders(Object.fromEntries(given.filter(([, value]) => value !== hiddenHeader)))
+  const compares = projectsWith(context.caller.grants, 'admin') === null
+  const secrets: Record<string, Secret> = {}
+  const shown = given.map(([name, value]) => {
+    const before = stored[name]
+    const say = (text: string) => `provider ${entry.name}: its header ${name} ${text}`
+    if (value === hiddenHeader && before === undefined) {
+      const place = entry.placeOf.headers ?? entry.place
+      found.unset.push({ place, message: say('has a variable that is not set') })
+    } else if (value === hiddenHeader) found.notes.push(say('stays as it is: its variable is not set'))
+    if (value === hiddenHeader || !mayBeSecret(name, value))
+      return [name, value === hiddenHeader ? (before ?? value) : value]
+    secrets[name] = new Secret(value)
+    if (compares) return [name, describeSecret(context, value)]
+    if (before !== undefined) found.notes.push(say('was not compared, which needs the role admin'))
+    return [name, before ?? hiddenHeader]
+  })
+  entry.fields.headers = Object.fromEntries(shown)
+  entry.headers = secrets
 }
 
 function prepareUnset(

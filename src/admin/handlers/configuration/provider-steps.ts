@@ -1,8 +1,10 @@
+import { hiddenHeader, isHidden } from '../../../core/provider-headers.ts'
 import type { PlannedChange } from '../../../manifest/plan.ts'
 import { objectsIn } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, Provider, ProviderRevision, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type Found, readCredential, sealCredential, unchecked } from '../providers/provider-check.ts'
+import { sealHeaders } from '../providers/provider-headers.ts'
 import type { Identifiers } from './identifiers.ts'
 import { providerProperties, revisionOf } from './rows.ts'
 import { type CurrentState, fingerprintOf } from './state.ts'
@@ -47,7 +49,8 @@ function createSteps(
   const createdAt = new Date().toISOString()
   const revision: ProviderRevision = {
     number: 1,
-    ...revisionOf(fields),
+    ...revisionOf(fields, undefined),
+    headers: headersOf(context, id, change, {}),
     credentials: poolOf(context, id, change, []),
     createdAt,
     createdBy: context.caller.name,
@@ -86,7 +89,8 @@ function changeSteps(
   if (!revises(change)) return [update]
   const revision: ProviderRevision = {
     number: nextRevision.get(id) ?? before.activeRevision + 1,
-    ...revisionOf(fields),
+    ...revisionOf(fields, before.revision),
+    headers: headersOf(context, id, change, before.revision.headers),
     credentials: poolOf(context, id, change, before.revision.credentials),
     createdAt: new Date().toISOString(),
     createdBy: context.caller.name,
@@ -104,6 +108,20 @@ function changeSteps(
       audit: null,
     })
   return steps
+}
+
+/** What the file gave sealed, what it left alone as it stands. */
+function headersOf(
+  context: ProviderStepContext,
+  providerId: string,
+  { entry, after }: PlannedChange,
+  before: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const given = Object.entries((after?.headers ?? {}) as Record<string, string>).map(([name, shown]) => [
+    name,
+    entry?.headers?.[name]?.reveal() ?? (isHidden(shown) ? hiddenHeader : shown),
+  ])
+  return sealHeaders(context, providerId, Object.fromEntries(given), before)
 }
 
 /**

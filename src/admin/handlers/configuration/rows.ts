@@ -1,3 +1,4 @@
+import { hideCredentials } from '../../../core/address-credentials.ts'
 import { isFormatName } from '../../../core/format.ts'
 import type { LaneName, TimeLimits } from '../../../core/lane.ts'
 import { policyRules } from '../../../core/policy-rules.ts'
@@ -52,10 +53,14 @@ function numberIn(value: Plain | undefined): number | null {
   return typeof value === 'number' ? value : null
 }
 
-export function revisionOf(fields: Fields): Pick<ProviderRevision, 'baseUrl' | 'headers' | 'timeouts' | 'settings'> {
+/** `before`: with the address that it shows without its credential. */
+export function revisionOf(
+  fields: Fields,
+  before: ProviderRevision | undefined,
+): Pick<ProviderRevision, 'baseUrl' | 'timeouts' | 'settings'> {
+  const baseUrl = String(fields.base_url)
   return {
-    baseUrl: String(fields.base_url),
-    headers: fields.headers as Record<string, string>,
+    baseUrl: before !== undefined && hideCredentials(before.baseUrl) === baseUrl ? before.baseUrl : baseUrl,
     timeouts: timeoutsIn(fields),
     settings: settingsIn(fields),
   }

@@ -1,3 +1,4 @@
+import { hideCredentials } from '../../../core/address-credentials.ts'
 import { policyRules } from '../../../core/policy-rules.ts'
 import { usualHedgeShare, writeShadow } from '../../../core/route-options.ts'
 import { mapInSlices } from '../../../core/slices.ts'
@@ -17,6 +18,7 @@ import type {
 } from '../../../store/api.ts'
 import { openReceiver } from '../alerts/receiver.ts'
 import { openSealed } from '../providers/provider-check.ts'
+import { describeHeader } from '../providers/provider-headers.ts'
 import { showTarget } from '../routes/route-targets.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
@@ -111,9 +113,9 @@ function providerFields(provider: Provider, nameOf: NameOf, keyring: Keyring): F
   return {
     kind: provider.kind,
     active: provider.active,
-    base_url: revision.baseUrl,
+    base_url: hideCredentials(revision.baseUrl),
     credentials: revision.credentials.map((credential) => credentialField(provider.id, credential, keyring)),
-    headers: revision.headers,
+    headers: describeHeaders(provider, keyring),
     projects: provider.projects === null ? null : provider.projects.map(nameOf).sort(),
     ...timeoutFields(revision.timeouts),
     rpm: provider.limits.rpm,
@@ -122,6 +124,11 @@ function providerFields(provider: Provider, nameOf: NameOf, keyring: Keyring): F
     tags: provider.tags,
     ...Object.fromEntries(settings),
   }
+}
+
+function describeHeaders({ id, revision: { headers } }: Provider, keyring: Keyring): Record<string, string> {
+  const described = Object.entries(headers).map(([name, value]) => [name, describeHeader({ keyring }, id, name, value)])
+  return Object.fromEntries(described)
 }
 
 function alertFields(alert: Alert, keyring: Keyring): Fields {

@@ -10,6 +10,7 @@ import { conflict, invalid } from '../fault.ts'
 import { mergePairs, readTimeouts, type TimeoutInput } from '../moments.ts'
 import { readLimits, type WrittenLimits } from './account-usage.ts'
 import { checkFirst, checkForm, readCredential, sealCredential } from './provider-check.ts'
+import { sealHeaders } from './provider-headers.ts'
 import { checkHeaders, findProviderKind, readBaseUrl, readProjects, readSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider } from './show-provider.ts'
 
@@ -35,12 +36,13 @@ export async function addProvider(context: AdminContext, input: AddProvider) {
   const credential = readCredential(input.credential)
   checkForm(kind, credential)
   checkNeed(kind, settings, credential !== null)
-  const headers = checkHeaders(mergePairs({}, input.headers))
+  const given = checkHeaders(mergePairs({}, input.headers))
   const projects = await readProjects(context, input.projects)
   const target = { name: input.name, kind: kind.kind, revision: { baseUrl, settings } }
   const { readiness, models } = await checkFirst(context, kind, target, credential, input.skipCheck)
 
   const id = newId('prv')
+  const headers = sealHeaders(context, id, given, {})
   const createdAt = new Date().toISOString()
   const revision: ProviderRevision = {
     number: 1,

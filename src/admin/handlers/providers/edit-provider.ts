@@ -1,4 +1,5 @@
 import { hideCredentials } from '../../../core/address-credentials.ts'
+import { hiddenHeader, isHidden } from '../../../core/provider-headers.ts'
 import type { Secret } from '../../../core/secret.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
@@ -12,6 +13,7 @@ import { mergePairs, readTimeouts } from '../moments.ts'
 import { readLimits } from './account-usage.ts'
 import { type AddProvider, checkNeed } from './add-provider.ts'
 import { checkFirst, checkForm, type Found, openSealed, readCredential, sealCredential } from './provider-check.ts'
+import { sealHeaders } from './provider-headers.ts'
 import {
   checkHeaders,
   findProviderKind,
@@ -57,6 +59,13 @@ export async function editProvider(context: AdminContext, input: EditProvider) {
   return { ...changed, nodes: await confirmReach(context) }
 }
 
+/** `…`, as it is shown, leaves a header as it is. */
+function readHeaders(context: AdminContext, { id, revision }: Provider, given: Record<string, string> = {}) {
+  const written = Object.entries(given).filter(([, value]) => value !== hiddenHeader)
+  checkHeaders(mergePairs({}, Object.fromEntries(written)))
+  return sealHeaders(context, id, mergePairs(revision.headers, given), revision.headers)
+}
+
 interface Next {
   revision: ProviderRevision
   changed: boolean
@@ -76,14 +85,14 @@ function readNext(context: AdminContext, provider: Provider, input: EditProvider
   checkNeed(kind, settings, credentials.length > 0)
   const after = {
     baseUrl: readNextBaseUrl(kind, before, settings, input.baseUrl),
-    headers: checkHeaders(mergePairs(before.headers, input.headers)),
+    headers: readHeaders(context, provider, input.headers),
     timeouts: readTimeouts(input, before.timeouts),
     settings,
     credentials,
   }
   if (isElsewhere(before.baseUrl, after.baseUrl))
-    refuseElsewhere(provider, credential, 'to another host, scheme or port')
-  if (isOtherWay(before.settings, settings)) refuseElsewhere(provider, credential, 'another way')
+    refuseElsewhere(provider, credential, after.headers, 'to another host, scheme or port')
+  if (isOtherWay(before.settings, settings)) refuseElsewhere(provider, credential, after.headers, 'another way')
   const revision = { ...before, ...after }
   const check = after.baseUrl !== before.baseUrl || !same(settings, before.settings) || credential !== null
   return { revision, changed: !same(revision, before), check, credential }
@@ -91,10 +100,19 @@ function readNext(context: AdminContext, provider: Provider, input: EditProvider
 
 /** Whoever may edit may not read credentials: sent to an address of his choice, he would have them in clear. */
 function refuseElsewhere(
-  { name, revision: { baseUrl, credentials } }: Provider,
+  { name, revision: { baseUrl, credentials, headers: stored } }: Provider,
   given: Secret | null,
+  headers: Record<string, string>,
   where: string,
 ): void {
+  const kept = Object.keys(headers).find(
+    (header) => isHidden(headers[header] ?? '') && headers[header] === stored[header],
+  )
+  if (kept !== undefined)
+    throw invalid(
+      `The header ${kept} of ${name} was given for ${hideCredentials(baseUrl)}: it is not sent ${where}.`,
+      `Give it again together with the new address, or remove it: --header ${kept}=`,
+    )
   if (credentials.length > 1)
     throw invalid(
       `${name} has a pool of ${credentials.length} credentials, given for ${hideCredentials(baseUrl)}: they are not sent ${where}.`,

@@ -1,4 +1,5 @@
 import { hideCredentials } from '../../../core/address-credentials.ts'
+import { showHeaders } from '../../../core/provider-headers.ts'
 import type { AttemptSums, Provider, ProviderRevision, Route, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type LiveStates, readStates, showState, showTargets, showWithoutModel } from '../live-states.ts'
@@ -93,7 +94,7 @@ function configuration({ baseUrl, headers, timeouts, settings, credentials }: Pr
   return {
     // Earlier versions accepted a credential there.
     base_url: hideCredentials(baseUrl),
-    headers,
+    headers: showHeaders(headers),
     timeouts: showTimeouts(timeouts),
     settings,
     credentials: credentials.map(showCredential),

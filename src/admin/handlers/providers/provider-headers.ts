@@ -1,0 +1,61 @@
+import { headerIdentity, hiddenHeader, isHidden, mayBeSecret } from '../../../core/provider-headers.ts'
+import { SealBroken } from '../../../sealing/seal-error.ts'
+import type { AdminContext } from '../context.ts'
+import { invalid } from '../fault.ts'
+
+type Headers = Readonly<Record<string, string>>
+type Sealer = Pick<AdminContext, 'keyring'>
+
+/** As they are stored: what may be a secret is sealed to its provider and name. `before`: what stands there now. */
+export function sealHeaders(
+  context: Sealer,
+  providerId: string,
+  given: Headers,
+  before: Headers,
+): Record<string, string> {
+  const sealed = Object.entries(given).map(([name, value]) => [
+    name,
+    sealHeader(context, providerId, name, value, before[name]),
+  ])
+  return Object.fromEntries(sealed)
+}
+
+function sealHeader(
+  context: Sealer,
+  providerId: string,
+  name: string,
+  given: string,
+  before: string | undefined,
+): string {
+  const value = given === hiddenHeader ? before : given
+  if (value === undefined)
+    throw invalid(
+      `The header ${name} has no value yet.`,
+      `${hiddenHeader} stands for one that is stored: write its value.`,
+    )
+  if (isHidden(value) || !mayBeSecret(name, value)) return value
+  // The same again is no change.
+  if (before !== undefined && isHidden(before) && openHeader(context, providerId, name, before) === value) return before
+  return hiddenHeader + context.keyring.seal(value, headerIdentity(providerId, name))
+}
+
+/** What a plan shows and compares of a header. */
+export function describeHeader(context: Sealer, providerId: string, name: string, stored: string): string {
+  if (!mayBeSecret(name, stored)) return stored
+  const clear = isHidden(stored) ? openHeader(context, providerId, name, stored) : stored
+  return clear === null ? `${hiddenHeader} (does not open)` : describeSecret(context, clear)
+}
+
+export function describeSecret({ keyring }: Sealer, clear: string): string {
+  return `${hiddenHeader} (fingerprint ${keyring.fingerprint(clear)})`
+}
+
+/** null: it does not open. */
+function openHeader({ keyring }: Sealer, providerId: string, name: string, stored: string): string | null {
+  try {
+    return keyring.open(stored.slice(hiddenHeader.length), headerIdentity(providerId, name)).reveal()
+  } catch (error) {
+    if (error instanceof SealBroken) return null
+    throw error
+  }
+}

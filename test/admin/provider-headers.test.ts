@@ -1,0 +1,160 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { mayBeSecret, showHeaders } from '../../src/core/provider-headers.ts'
+import { openHeaders } from '../../src/daemon/open-credentials.ts'
+import { sealWitness } from '../../src/sealing/keyring.ts'
+import { openCopy, takeCopy } from '../../src/store/backup/backup-copy.ts'
+import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
+
+const canary = 'canary-1f6c0b'
+const headers = { 'x-gateway-token': canary, 'x-title': 'Our app', 'helicone-cache-enabled': 'true' }
+const shown = { 'x-gateway-token': '…', 'x-title': 'Our app', 'helicone-cache-enabled': 'true' }
+const baseUrl = 'https://api.example.com/v1'
+
+async function start(): Promise<TestGateway> {
+  const gateway = await startTestGateway()
+  await gateway.store.seal.setWitness(sealWitness(gateway.parts.keyring))
+  await gateway.client.providers.add({
+    name: 'p',
+    kind: 'openai',
+    baseUrl,
+    credential: 'sk-1',
+    headers,
+    skipCheck: true,
+  })
+  return gateway
+}
+
+async function sentBy({ store, parts }: TestGateway): Promise<Record<string, string>> {
+  const provider = await store.providers.find('p')
+  if (provider === null) throw new Error('There is no provider p.')
+  return openHeaders(provider, parts.keyring)
+}
+
+describe('a header of a provider', () => {
+  it('may be a secret, unless it is well known not to be', () => {
+    expect(['x-anything', 'cf-access-client-secret'].map((name) => mayBeSecret(name, canary))).toEqual([true, true])
+    expect(['x-title', 'Anthropic-Beta', 'HTTP-Referer'].map((name) => mayBeSecret(name, 'plain'))).toEqual([
+      false,
+      false,
+      false,
+    ])
+    expect(mayBeSecret('x-title', 'sk-proj-AbCd0123EfGh4567ijKl')).toBe(true)
+    expect(showHeaders({ 'x-a': 'of an earlier version' })).toEqual({ 'x-a': '…' })
+  })
+
+  it('is sent, and shown to nobody', async () => {
+    const gateway = await start()
+    const { client, databasePath } = gateway
+    expect(await sentBy(gateway)).toEqual(headers)
+    expect(await client.providers.show({ name: 'p' })).toMatchObject({ headers: shown })
+    const { text } = await client.export({})
+    expect(text).toContain(`x-gateway-token: \${P_HEADER_X_GATEWAY_TOKEN}`)
+    expect(text).toContain('x-title: Our app')
+    const seen = [
+      await client.providers.list({}),
+      await client.providers.revisions({ name: 'p' }),
+      await client.audit.list({}),
+      text,
+    ]
+    expect(JSON.stringify(seen)).not.toContain(canary)
+    const database = new DatabaseSync(databasePath, { readOnly: true })
+    const stored = database
+      .prepare('select headers_json from provider_revisions union select after_json from audit')
+      .all()
+    database.close()
+    expect(JSON.stringify(stored)).not.toContain(canary)
+  })
+
+  it('is compared by its fingerprint, and applied from a variable', async () => {
+    const gateway = await start()
+    const { client } = gateway
+    const { text } = await client.export({})
+    const files = (token?: string) => ({
+      files: { 'a.yaml': text },
+      variables: { P_CREDENTIAL: 'sk-1', ...(token === undefined ? {} : { P_HEADER_X_GATEWAY_TOKEN: token }) },
+    })
+    expect(await client.diff(files(canary))).toMatchObject({ changes: [], notes: [], problems: [] })
+    const unset = await client.diff(files())
+    expect(unset).toMatchObject({ changes: [], problems: [] })
+    expect(unset.notes).toEqual(['provider p: its header x-gateway-token stays as it is: its variable is not set'])
+    const plan = await client.diff(files('canary-other'))
+    expect(plan.changes).toMatchObject([{ action: 'change', name: 'p' }])
+    expect(JSON.stringify(plan)).not.toContain('canary-')
+    await client.apply({ ...files('canary-other'), skipCheck: true })
+    expect(await sentBy(gateway)).toEqual({ ...headers, 'x-gateway-token': 'canary-other' })
+    expect(await client.diff(files('canary-other'))).toMatchObject({ changes: [] })
+    const other = await startTestGateway()
+    const refused = await refusal(other.client.apply({ ...files(), skipCheck: true }))
+    expect(JSON.stringify(refused)).toContain('its header x-gateway-token has a variable that is not set')
+    await other.client.apply({ ...files(canary), skipCheck: true })
+    expect(await sentBy(other)).toEqual(headers)
+  })
+
+  it('stays as it is where … is given back, and makes no revision when it is given again', async () => {
+    const gateway = await start()
+    const { client } = gateway
+    const again = await client.providers.edit({ name: 'p', headers: { 'x-gateway-token': canary }, skipCheck: true })
+    expect(again.revision).toBe(1)
+    await client.providers.edit({ name: 'p', headers: { ...shown, 'x-title': 'Other' }, skipCheck: true })
+    expect(await sentBy(gateway)).toEqual({ ...headers, 'x-title': 'Other' })
+    const refused = await refusal(client.providers.edit({ name: 'p', headers: { 'x-new': '…' }, skipCheck: true }))
+    expect(refused.message).toContain('has no value yet')
+  })
+
+  it('goes to no other address than it was given for', async () => {
+    const { client } = await start()
+    const elsewhere = { name: 'p', baseUrl: 'https://elsewhere.example/v1', credential: 'sk-2', skipCheck: true }
+    const refused = await refusal(client.providers.edit(elsewhere))
+    expect(refused.message).toContain('The header x-gateway-token of p was given for')
+    const file = 'providers: [{ name: p, kind: openai, base_url: "https://elsewhere.example/v1", credential: sk-2 }]'
+    const applied = await refusal(client.apply({ files: { 'a.yaml': file }, variables: {}, skipCheck: true }))
+    expect(JSON.stringify(applied)).toContain('its header x-gateway-token was given for')
+    await client.providers.edit({ ...elsewhere, headers: { 'x-gateway-token': 'another' } })
+  })
+
+  it('is sealed anew by a rotation, and left out of a backup without credentials', async () => {
+    const gateway = await start()
+    const { client, store, databasePath } = gateway
+    await client.providers.edit({ name: 'p', headers: { 'x-gateway-token': 'canary-2' }, skipCheck: true })
+    const before = await store.seal.everything()
+    const { key_id, broken } = await client.seal.rotate({})
+    expect(broken).toEqual([])
+    const after = await store.seal.everything()
+    expect(after.map(({ identity }) => identity)).toEqual(before.map(({ identity }) => identity))
+    expect(after.every(({ sealed }) => sealed.startsWith(`sp1.${key_id}.`))).toBe(true)
+    expect(await sentBy(gateway)).toEqual({ ...headers, 'x-gateway-token': 'canary-2' })
+
+    const path = join(databasePath, '..', 'copy.db')
+    takeCopy({ path: databasePath }, path)
+    const copy = openCopy({ path })
+    await copy.reseal([], [after.find(({ identity }) => identity.startsWith('header:'))?.identity ?? ''])
+    expect(JSON.stringify(await copy.sealed())).toContain('left-behind')
+    await copy.leaveBehind({ records: false, credentials: true })
+    expect(JSON.stringify(await copy.sealed())).not.toContain('sp1.')
+    await copy.close()
+    const left = new DatabaseSync(path, { readOnly: true })
+    const [row] = left.prepare('select headers_json from provider_revisions').all()
+    left.close()
+    expect(JSON.parse(String(row?.headers_json))).toEqual({ ...headers, 'x-gateway-token': '…left-behind' })
+  })
+})
+
+describe('an address that holds a credential, of an earlier version', () => {
+  it('is shown without it everywhere, and stays as it is where its export is applied', async () => {
+    const { client, store } = await start()
+    const provider = await store.providers.find('p')
+    if (provider === null) throw new Error('There is no provider p.')
+    const address = 'https://user:secret-1@api.example.com/v1?key=secret-2'
+    const revision = { ...provider.revision, number: 2, baseUrl: address, headers: {} }
+    await store.providers.addRevision(provider.id, revision)
+    const { text } = await client.export({})
+    const variables = { P_CREDENTIAL: 'sk-3' }
+    const plan = await client.diff({ files: { 'a.yaml': text }, variables })
+    const seen = [await client.providers.list({}), await client.providers.revisions({ name: 'p' }), text, plan]
+    expect(JSON.stringify(seen)).not.toContain('secret-')
+    await client.apply({ files: { 'a.yaml': text }, variables, skipCheck: true })
+    expect((await store.providers.find('p'))?.revision).toMatchObject({ number: 3, baseUrl: address })
+  })
+})
