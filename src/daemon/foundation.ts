@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { KeepTimes } from '../cluster/protocol.ts'
 import type { Settings } from '../config/settings.ts'
 import { newId } from '../core/ids.ts'
-import { headerIdentity, hiddenHeader, isHidden, mayBeSecret } from '../core/provider-headers.ts'
 import type { Secret } from '../core/secret.ts'
 import { type Keyring, sealWitness } from '../sealing/keyring.ts'
 import {
@@ -85,7 +84,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
     const keyring = settleKeyring(await key.promise, witness, dataDirectory)
     if (witness === null) await store.seal.setWitness(sealWitness(keyring))
     // Nodes of an earlier version could not open what all of them share: there the next change of a provider seals its own.
-    if (settings.cluster === null) await sealStoredHeaders(store, keyring)
+    if (settings.cluster === null) await (await import('./seal-headers.ts')).sealStoredHeaders(store, keyring)
     await makeFirstResources(store, made)
     return { keyring, store, databasePath, nativeBinding, journalDirectory, made, fresh: witness === null }
   } catch (error) {
@@ -93,22 +92,6 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
     await store?.close()
     throw error
   }
-}
-
-/** Earlier versions stored all headers of providers in clear. */
-async function sealStoredHeaders(store: StoreClient, keyring: Keyring): Promise<void> {
-  const sealed = (providerId: string, headers: Record<string, string>) =>
-    Object.entries(headers).map(([name, value]) => {
-      const isClear = !isHidden(value) && mayBeSecret(name, value)
-      return [name, isClear ? hiddenHeader + keyring.seal(value, headerIdentity(providerId, name)) : value]
-    })
-  const found = []
-  for (const { id: providerId } of await store.providers.list())
-    for (const { number, headers } of await store.providers.revisions(providerId)) {
-      const isClear = Object.entries(headers).some(([name, value]) => !isHidden(value) && mayBeSecret(name, value))
-      if (isClear) found.push({ providerId, number, headers: Object.fromEntries(sealed(providerId, headers)) })
-    }
-  if (found.length > 0) await store.seal.sealHeaders(found)
 }
 
 /** As the store is told. */

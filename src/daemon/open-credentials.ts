@@ -1,4 +1,4 @@
-import { headerIdentity, hiddenHeader, isHidden } from '../core/provider-headers.ts'
+import { headerIdentity, hiddenHeader, isHidden } from '../core/hidden-header.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'

@@ -1,6 +1,6 @@
+import { hiddenHeader } from '../core/hidden-header.ts'
 import { isObject } from '../core/json/is-object.ts'
 import { ownValue } from '../core/own-value.ts'
-import { hiddenHeader } from '../core/provider-headers.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'
 import { flag, moment } from './forms.ts'

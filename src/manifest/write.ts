@@ -1,6 +1,6 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
+import { isHidden } from '../core/hidden-header.ts'
 import { isObject } from '../core/json/is-object.ts'
-import { isHidden } from '../core/provider-headers.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { kindSpecs, specOf } from './kinds.ts'

@@ -11,7 +11,7 @@ describe('pieces', () => {
   it('are the bytes in their order', () => {
     fc.assert(
       fc.property(chunks, (all) => {
-        const pieces = new Pieces()
+        const pieces = new Pieces(all.length % 2 === 0)
         for (const chunk of all) pieces.add(chunk)
         const whole = Buffer.concat(all)
         expect(pieces.size).toBe(whole.length)
@@ -34,6 +34,19 @@ describe('pieces', () => {
     const memory = new Set(mixed.list().map(({ buffer }) => buffer))
     const held = [...memory].reduce((sum, { byteLength }) => sum + byteLength, 0)
     expect(held).toBeLessThan(2 * mixed.size)
+  })
+
+  it('of a large body lie apart, and are free at once', () => {
+    const pieces = new Pieces(true)
+    const all = Array.from({ length: 80 }, (_, index) => Buffer.alloc(60_000, index))
+    const copied = all.map((chunk) => pieces.add(chunk))
+    // From the second MiB on.
+    expect(copied.indexOf(true)).toBe(17)
+    expect(copied.slice(17)).not.toContain(false)
+    const held = pieces.list().slice(17)
+    expect(Buffer.concat(held).equals(Buffer.concat(all.slice(17)))).toBe(true)
+    pieces.free()
+    expect([pieces.size, pieces.list(), held.map(({ length }) => length)]).toEqual([0, [], held.map(() => 0)])
   })
 
   it('have a span replaced wherever they are cut', () => {

@@ -44,7 +44,7 @@ export class LineScanner {
 
   #hold(chunk: Buffer, from: number, end: number): void {
     if (this.#skipping || from === end) return
-    if (this.#held.size + end - from <= this.#limit) return this.#held.add(chunk.subarray(from, end))
+    if (this.#held.size + end - from <= this.#limit) return void this.#held.add(chunk.subarray(from, end))
     this.#skipping = true
     this.skipped++
     this.#held = new Pieces()

@@ -1,4 +1,5 @@
 import { poison } from '../../core/fault-point.ts'
+import { freeChunk } from '../../core/pieces.ts'
 import type { BorrowedBody } from '../../providers/contract.ts'
 
 /** Size of one piece. The operating system provides only the part of it that a body has used. */
@@ -38,7 +39,7 @@ export class BodyMemory {
 
   #forget(): void {
     this.#timer = null
-    this.#free.length = 0
+    for (const piece of this.#free.splice(0)) freeChunk(piece)
   }
 }
 
@@ -56,8 +57,9 @@ export class BodyLease implements BorrowedBody {
   }
 
   /** Never more bytes than were leased: Node's parser stops at the announced length. */
-  add(chunk: Buffer): void {
+  add(chunk: Buffer): true {
     this.size += chunk.copy(this.#piece, this.size)
+    return true
   }
 
   addText(text: string): void {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/json/known-spans.ts'
 import { loadOnce } from '../../core/load-once.ts'
-import { Pieces } from '../../core/pieces.ts'
+import { freeChunk, Pieces } from '../../core/pieces.ts'
 import { inSlices } from '../../core/slices.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
 import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
@@ -84,6 +84,8 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
       request.off('data', take).off('end', end).off('close', stop)
       deadlines.remove(silence)
       if (!Buffer.isBuffer(result)) trace.requestBytes = pieces?.size ?? first?.length ?? 0
+      // What never becomes a body goes at once: a hundred that broke off would stay until the next collection of everything.
+      if (pieces instanceof Pieces && !isBody(result)) pieces.free()
       resolve(result)
     }
     const take = (chunk: Buffer) => {
@@ -91,8 +93,7 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
       if (first === null && pieces === null) first = chunk
       else {
         pieces ??= piecesFrom(first)
-        pieces.add(chunk)
-        if (pieces instanceof BodyLease) freeChunk(chunk)
+        if (pieces.add(chunk)) freeChunk(chunk)
       }
       const size = pieces?.size ?? chunk.length
       if (size > limits.bytes) finish({ tooLarge: size })
@@ -108,8 +109,12 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
   })
 }
 
+function isBody(result: BodyOutcome | Promise<Buffer>): boolean {
+  return result instanceof Promise || Buffer.isBuffer(result)
+}
+
 function piecesFrom(first: Buffer | null): Pieces {
-  const pieces = new Pieces()
+  const pieces = new Pieces(true)
   if (first !== null) pieces.add(first)
   return pieces
 }
@@ -130,14 +135,6 @@ async function joinInSlices(pieces: Pieces): Promise<Buffer> {
     freeChunk(chunk)
   })
   return body
-}
-
-/**
- * Chunks lie outside V8's heap, but V8 counts them as growth until its next collection: if they are freed at once, it collects half as
- * often. Node's parser allocates each chunk for whoever reads the body, and only this file does.
- */
-function freeChunk({ buffer, byteLength }: Buffer): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 /** How much of a rejected body is still received, in bytes, and for how long. */

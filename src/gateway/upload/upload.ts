@@ -82,7 +82,7 @@ export class Upload {
   readonly #options: UploadOptions
   readonly #ports: UploadPorts
   readonly #deadline: Deadline
-  #held = new Pieces()
+  #held = new Pieces(true)
   /** Resolves `hold()`; null: nothing is being held. */
   #holding: (() => void) | null = null
   #known = 0
@@ -152,6 +152,7 @@ export class Upload {
     const unended = ['unread', 'open', 'rejected'].includes(this.#state)
     this.#finish('closed')
     this.#body?.destroy()
+    if (!this.#begun) this.#held.free()
     this.#held = new Pieces()
     if (!unended || request.complete || request.destroyed) return
     discardBody(request, deadlines)

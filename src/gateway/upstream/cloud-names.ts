@@ -1,5 +1,5 @@
 import { walkMembers } from '../../lanes/json-tree.ts'
-import type { Leg } from './leg.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
 
 /** The content of these members is the client's own: arguments of functions and what they gave back, labels. */
 const foreign = new Set(['args', 'arguments', 'labels', 'metadata', 'response'])
@@ -8,16 +8,13 @@ const foreign = new Set(['args', 'arguments', 'labels', 'metadata', 'response'])
  * Why a request does not go to this provider: it names what the provider's cloud would open with the rights of the gateway's own account,
  * whichever client asks. Null: it goes.
  */
-export function findDenied({
-  provider: { kind, row },
-  inspection,
-  translation,
-  request: { body },
-}: Leg): string | null {
+export function findDenied(
+  { kind, row }: LiveProvider,
+  body: unknown,
+  mayName: (body: Buffer) => boolean,
+): string | null {
   const { deniesName } = kind
-  if (deniesName === undefined || !Buffer.isBuffer(body)) return null
-  // The gateway itself writes a translated body, without escapes.
-  if (translation === null ? !inspection.mayRefer : !body.includes('gs:')) return null
+  if (deniesName === undefined || !Buffer.isBuffer(body) || !mayName(body)) return null
   let denied: string | null = null
   const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name),

@@ -111,14 +111,12 @@ function holdsFiltered(gated: Answer['gated']): boolean {
   return gated.kind === 'stream' && gated.held.some(([{ data }]) => isFiltered(data))
 }
 
+const leftOut = "Headers of the answer held the provider's credential and were left out"
+
 /** A provider may repeat what it was sent: headers that contain the credential are removed. */
 function withoutCredential({ gated, leg }: GatedAttempt): Gated {
   if (!('head' in gated)) return gated
-  const note = (names: string[]) =>
-    leg.call.trace.note(
-      'credential',
-      `Headers of the answer held the provider's credential and were left out: ${names.join(', ')}.`,
-    )
+  const note = (names: string[]) => leg.call.trace.note('credential', `${leftOut}: ${names.join(', ')}.`)
   const headers = secretsOf(leg).reduce((left, secret) => hideInHeaders(left, secret, note), gated.head.headers)
   return headers === gated.head.headers ? gated : { ...gated, head: { ...gated.head, headers } }
 }
@@ -142,7 +140,7 @@ function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { 
   return { sent: failed(leg, failure, reason.code), health: healthOfFault(leg, reason, transport) }
 }
 
-/** A provider that ran out of time would probably do so again, and what one may not be asked another may: the next target is tried. */
+/** What would probably happen here again: the next target is tried. */
 const elsewhere: ReadonlySet<string> = new Set(['provider_timeout', 'overloaded', 'policy_denied'])
 
 /** A connection error counts against the provider, an error in its answer against the model. */

@@ -263,7 +263,9 @@ export function sendLeg(leg: Leg): UpstreamCall {
     framer: framing === null ? null : openFramer(framing),
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
-  const denied = findDenied(leg)
+  // The gateway itself writes a translated body, without escapes.
+  const mayName = (bytes: Buffer) => (leg.translation === null ? inspection.mayRefer : bytes.includes('gs:'))
+  const denied = findDenied(leg.provider, leg.request.body, mayName)
   upstream.begin(denied === null ? transport.send(leg.request, upstream) : denySending(upstream, denied))
   noteLeg(leg)
   return upstream

@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/server'
-import { hiddenHeader, isHidden, mayBeSecret } from '../../../core/provider-headers.ts'
+import { hiddenHeader, isHidden } from '../../../core/hidden-header.ts'
+import { mayBeSecret } from '../../../core/provider-headers.ts'
 import { Secret } from '../../../core/secret.ts'
 import { mapInSlices } from '../../../core/slices.ts'
 import { closestNames } from '../../../core/text/closest-names.ts'

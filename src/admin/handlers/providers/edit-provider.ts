@@ -1,5 +1,5 @@
 import { hideCredentials } from '../../../core/address-credentials.ts'
-import { hiddenHeader, isHidden } from '../../../core/provider-headers.ts'
+import { hiddenHeader, isHidden } from '../../../core/hidden-header.ts'
 import type { Secret } from '../../../core/secret.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
