@@ -164,3 +164,10 @@ export function countModality(list: unknown, modality: string): number {
 function tokensOf({ tokenCount }: JsonObject): number {
   return readCount(tokenCount) ?? 0
 }
+
+/** As vendors count characters. */
+export function countCodePoints(text: string): number {
+  let count = 0
+  for (const _character of text) count++
+  return count
+}

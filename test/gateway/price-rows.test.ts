@@ -18,6 +18,7 @@ const prices = [
   price('speech', { per_character: 0.000015 }),
   price('transcripts', { per_second: 0.0001 }),
   price('voice', { input: 0.6, output: 10, audio_output: 12 }),
+  price('embedding', { input: 0.1, output: 0, per_character: 0.000000025 }),
 ]
 
 beforeAll(async () => {
@@ -34,6 +35,7 @@ beforeAll(async () => {
       { kind: 'openai', baseUrl: `${origin}/v1` },
       { kind: 'anthropic', baseUrl: origin },
       { kind: 'gemini', baseUrl: origin },
+      { kind: 'gemini', name: 'embedding', baseUrl: origin },
       ...['images', 'sized-images', 'speech', 'transcripts', 'voice'].map((name) => ({
         kind: 'openai-compatible',
         name,
@@ -126,6 +128,19 @@ describe('what is not counted in tokens', () => {
     const record = await ask('/v1/audio/speech', JSON.stringify({ model: 'speech-model', input: 'hi 👍', voice: 'a' }))
     expect(record.usage_detail).toMatchObject({ characters: 4 })
     expect(record.cost?.usd).toBe(0.00006)
+  })
+
+  it('prices texts that Vertex embeds by the character, and says where there is no such rate', async () => {
+    next = { predictions: [{ embeddings: { values: [1] } }, { embeddings: { values: [1] } }] }
+    const body = JSON.stringify({ instances: [{ content: 'hi 👍' }, { content: 'x'.repeat(996) }] })
+    const record = await ask('/v1/gemini/v1beta/models/embedding-model:predict', body)
+    expect(record).toMatchObject({ usage_detail: { characters: 1000, images: null }, cost: { usd: 0.000025 } })
+    const image = await ask('/v1/gemini/v1beta/models/embedding-model:predict', '{"instances":[{"prompt":"x"}]}')
+    expect(image.policy_signals).toContainEqual(
+      expect.objectContaining({
+        text: 'The price of embedding-model has no rate for what this request used, so it has no cost.',
+      }),
+    )
   })
 
   it('estimates the tokens of speech that is paid by them, as its answer is sound alone', async () => {

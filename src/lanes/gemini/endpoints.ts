@@ -22,7 +22,7 @@ import { waysInBatches, waysInCalls } from './model-spans.ts'
 import { findBatchReferences, findReferences } from './references.ts'
 import { inspectSetup } from './setup-frame.ts'
 import { liveSocket, readAuthToken } from './sockets.ts'
-import { readGenerateUsage, readImageUnits } from './usage.ts'
+import { readGenerateUsage, readPredictUnits } from './usage.ts'
 
 /** No form contains anything that must be known: the model is in the path, and a file has its own description. */
 const formFields = { needed: [], early: [], read: [] }
@@ -145,7 +145,7 @@ export const endpoints: readonly Endpoint[] = [
   call('count_tokens', 'countTokens', { counts: 'generate', usesTokens: false, inspect: inspectNamed(waysInCalls) }),
   call('embed', 'embedContent', { embeds: true, reader: readEmbedding }),
   call('embed', 'batchEmbedContents', { embeds: true, reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
-  call('predict', 'predict', { media: 'answer', readUnits: readImageUnits }),
+  call('predict', 'predict', { media: 'answer', readUnits: readPredictUnits }),
   call('predict.start', 'predictLongRunning', { media: 'answer', object: creates('operation') }),
   call('batches.create', 'batchGenerateContent', { ...batch, batchAsks: askedByBatch }),
   call('batches.create', 'asyncBatchEmbedContent', { ...batch, batchAsks: askedByEmbeddings }),

@@ -2,7 +2,7 @@ import { scanObject } from '../../core/json/json-scan.ts'
 import { asArray, asCount, asObject, asText, type JsonObject, readMembers } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { RequestContent } from '../contract.ts'
-import { countModality, countUsage, readCount, usageDetail, usualConvention } from '../usage.ts'
+import { countCodePoints, countModality, countUsage, readCount, usageDetail, usualConvention } from '../usage.ts'
 
 /** Members that are zero are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
 export function readGenerateUsage(value: unknown): TokenUsage | null {
@@ -123,9 +123,12 @@ const groundedBy = new Set(['google_search', 'google_maps'])
 const chargedSearches = (queries: number, model: string | null) =>
   queries > 0 && /^gemini-[12]\b/.test(model ?? '') ? 1 : queries
 
-/** Images of `predict`, whose answer reports no usage: one, unless the request says how many. */
-export function readImageUnits({ body }: RequestContent): UsageDetail | null {
-  const scan = scanObject(body, ['parameters'])
-  const parameters = scan.ok ? asObject(readMembers(body, scan.members).parameters) : null
-  return usageDetail({ images: asCount(parameters?.sampleCount) || 1 })
+/** What `predict` is paid for, whose answer reports no usage: texts by the character, else an image, unless the request says how many. */
+export function readPredictUnits({ body }: RequestContent): UsageDetail | null {
+  const scan = scanObject(body, ['instances', 'parameters'])
+  const { instances, parameters } = scan.ok ? readMembers(body, scan.members) : {}
+  // Vertex embeds the `content` of each.
+  const texts = asArray(instances).flatMap((instance) => asText(asObject(instance)?.content) ?? [])
+  if (texts.length > 0) return usageDetail({ characters: texts.reduce((sum, text) => sum + countCodePoints(text), 0) })
+  return usageDetail({ images: asCount(asObject(parameters)?.sampleCount) || 1 })
 }

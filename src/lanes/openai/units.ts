@@ -4,7 +4,7 @@ import { asCount, asText, readMembers } from '../../core/json/json-value.ts'
 import type { UsageDetail } from '../../core/record.ts'
 import { audioSeconds } from '../audio-length.ts'
 import type { RequestContent } from '../contract.ts'
-import { usageDetail } from '../usage.ts'
+import { countCodePoints, usageDetail } from '../usage.ts'
 
 /** The usage that a request implies, for answers that do not report it. Source: the vendor's price list. */
 
@@ -35,10 +35,4 @@ function readMembersOf(body: Buffer, names: readonly string[]): Readonly<Record<
 
 function fieldsOf(fields: RequestContent['fields']): Readonly<Record<string, unknown>> {
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]))
-}
-
-function countCodePoints(text: string): number {
-  let count = 0
-  for (const _character of text) count++
-  return count
 }

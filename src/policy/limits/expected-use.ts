@@ -57,12 +57,12 @@ export function expectMedia(
   units: UsageDetail | null,
 ): Pick<Expected, 'output' | 'grows' | 'units'> {
   const characters = price?.per_character == null ? (units?.characters ?? null) : null
-  if (units !== null && characters !== null && (price?.audio_output ?? price?.output ?? null) !== null) {
+  if (units !== null && characters !== null && (price?.audio_output ?? price?.output ?? 0) > 0) {
     const output = Math.ceil(characters * soundTokens)
     return { output, grows: false, units: { ...units, audio_output: output } }
   }
   const perToken = price === null || price.per_image !== null ? null : (price.image_output ?? price.output)
-  if (units === null || units.images === null || perToken === null) return { output: 0, grows: false, units }
+  if (units === null || units.images === null || !perToken) return { output: 0, grows: false, units }
   const [, quality = ''] = (units.image_size ?? '').split('/')
   const output = units.images * (imageTokens[quality] ?? mostImageTokens)
   return { output, grows: false, units: { ...units, image_output: output } }
