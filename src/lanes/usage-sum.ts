@@ -23,26 +23,15 @@ function add(one: number, other: number): number {
 /** Counts are added; the tier, the place, and whether it was a batch, are those of the last report. */
 export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | null): UsageDetail | null {
   if (one === null || other === null) return one ?? other
-  const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'geo' | 'batch' | 'image_size'>) =>
-    one[name] === null && other[name] === null ? null : add(one[name] ?? 0, other[name] ?? 0)
-  return {
-    cache_write_1h: sum('cache_write_1h'),
-    audio_input: sum('audio_input'),
-    audio_output: sum('audio_output'),
-    audio_cached: sum('audio_cached'),
-    image_input: sum('image_input'),
-    image_output: sum('image_output'),
-    image_cached: sum('image_cached'),
-    video_input: sum('video_input'),
-    searches: sum('searches'),
-    file_searches: sum('file_searches'),
-    containers: sum('containers'),
-    seconds: sum('seconds'),
-    characters: sum('characters'),
-    images: sum('images'),
-    image_size: other.image_size ?? one.image_size,
-    tier: other.tier ?? one.tier,
-    geo: other.geo ?? one.geo,
-    batch: other.batch ?? one.batch,
+  const sum = { ...other }
+  const put = <Name extends keyof UsageDetail>(name: Name, value: UsageDetail[Name]) => {
+    sum[name] = value
   }
+  let name: keyof UsageDetail
+  for (name in other) {
+    const [before, later] = [one[name], other[name]]
+    if (later === null) put(name, before)
+    else if (typeof before === 'number' && typeof later === 'number') put(name, add(before, later))
+  }
+  return sum
 }

@@ -14,7 +14,7 @@ import {
   formatShare,
   formatValue,
 } from '../../src/admin/contract/show-value.ts'
-import type { RequestRecord } from '../../src/core/record.ts'
+import { blankUsageDetail, type RequestRecord } from '../../src/core/record.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 import { sampleNow } from './fake-io.ts'
 import { runLine } from './run-line.ts'
@@ -62,7 +62,9 @@ const fallenBack: RequestRecord = sampleRecord({
   duration_ms: 3000,
   first_byte_ms: 1900,
   tokens: { input: 12_298, output: 120, cache_read: 12_000, cache_write: 0, reasoning: 64, source: 'reported' },
+  usage_detail: { ...blankUsageDetail, searches: 2, tier: 'priority' },
   cost: { usd: 0.000123, price_version: '2026-02-01' },
+  estimate_error: 0.00002,
   attempts: [
     {
       provider: 'openai',

@@ -1,4 +1,10 @@
-import type { ModelPrice, PriceVariant, TokenRateName, TokenRates } from '../../core/model-price.ts'
+import {
+  type ModelPrice,
+  type PriceVariant,
+  type TokenRateName,
+  type TokenRates,
+  tokenRateNames,
+} from '../../core/model-price.ts'
 import { nanoOfPico, picoPerToken, picoPerUnit } from '../../core/money.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 
@@ -76,6 +82,16 @@ export function geoFactor({ geo }: ModelPrice, at: string | null): number | null
 }
 
 const noDetail: Partial<UsageDetail> = {}
+
+/** The same with each rate of a token so many times as high, without what binary fractions add. */
+export function timesEach<Rates extends Partial<TokenRates>>(rates: Rates, times: number): Rates {
+  const all = { ...rates }
+  for (const name of tokenRateNames) {
+    const rate = rates[name]
+    if (rate !== null && rate !== undefined) all[name] = Number((rate * times).toPrecision(12))
+  }
+  return all
+}
 
 /** The rate that is used if a price does not have this one. */
 const insteadOf: Record<TokenRateName, TokenRateName | null> = {

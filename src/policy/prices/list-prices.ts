@@ -1,5 +1,5 @@
 import { fillPrice, type ModelPrice } from '../../core/model-price.ts'
-import { type PlacedProvider, regionalPrices } from './regional.ts'
+import type { PlacedProvider } from './regional.ts'
 
 /** Where prices are stored. */
 interface PriceSource {
@@ -27,8 +27,13 @@ export async function listPrices(source: PriceSource, providers: readonly Placed
   // Prices stored by an older version lack newer members.
   const filled = table.map(fillPrice)
   const set = own.map(fillPrice)
+  if (!providers.some(mayBeRegional)) return [...filled, ...set]
+  const { regionalPrices } = await import('./regional.ts')
   return [...filled, ...regionalPrices(filled, providers, set), ...set]
 }
+
+const mayBeRegional = ({ kind, revision: { baseUrl } }: PlacedProvider) =>
+  kind === 'vertex' || baseUrl.includes('.api.openai.com')
 
 /** Loaded on demand: 270 kB that only the main thread needs, once. */
 async function loadShippedPrices(): Promise<ModelPrice[]> {

@@ -1,4 +1,5 @@
-import { type ModelPrice, priceVariants, type TokenRates, tokenRateNames } from '../../core/model-price.ts'
+import { type ModelPrice, priceVariants } from '../../core/model-price.ts'
+import { timesEach } from './cost.ts'
 
 /** A provider as far as it decides where its requests are processed. */
 export interface PlacedProvider {
@@ -49,17 +50,6 @@ function timesPrice(price: ModelPrice, times: number): ModelPrice {
       ...timesEach(variant, times),
       ...(long === undefined ? {} : { long_context: timesEach(long, times) }),
     }
-  }
-  return all
-}
-
-/** The same with each rate of a token so many times as high. */
-export function timesEach<Rates extends Partial<TokenRates>>(rates: Rates, times: number): Rates {
-  const all = { ...rates }
-  for (const name of tokenRateNames) {
-    const rate = rates[name]
-    // Without what binary fractions add.
-    if (rate !== null && rate !== undefined) all[name] = Number((rate * times).toPrecision(12))
   }
   return all
 }

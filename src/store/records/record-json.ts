@@ -1,7 +1,7 @@
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
 import { maskKeys } from '../../core/mask-keys.ts'
-import { blankUsageDetail, type RequestRecord } from '../../core/record.ts'
+import type { RequestRecord } from '../../core/record.ts'
 import { blankRecord } from './blank-record.ts'
 import type { RecordCost } from './record-tables.ts'
 
@@ -52,9 +52,11 @@ export function repricedText(text: string, { id, cost, attempt, isPart }: Record
 /** Earlier versions wrote attempts and usage without them. */
 function withCosts(record: RequestRecord): RequestRecord {
   for (const attempt of record.attempts) attempt.cost ??= null
-  if (record.usage_detail !== null) record.usage_detail = { ...blankUsageDetail, ...record.usage_detail }
+  if (record.usage_detail !== null) for (const name of laterDetails) record.usage_detail[name] ??= null
   return record
 }
+
+const laterDetails = ['image_size', 'geo', 'image_cached', 'video_input', 'file_searches', 'containers'] as const
 
 const tagsBegin = ',"tags":{'
 /** Tags are the clients' own words: there may be as many as records. */

@@ -66,6 +66,13 @@ const titles: Record<TokenRateName, string> = {
   image_cache_read: 'image input tokens read from the cache',
   video_input: 'video input tokens',
 }
+const units: Partial<Record<string, string>> & Record<UnitRateName, string> = {
+  per_character: 'character',
+  per_second: 'second of audio',
+  per_search: 'web search',
+  per_file_search: 'search in files of the provider',
+  per_container: 'session of the code interpreter',
+}
 const variantTitles = {
   batch: 'in batches',
   flex: 'in the flex tier',
@@ -76,11 +83,8 @@ const variantTitles = {
 
 function describeRate(path: readonly string[]): string {
   const [first = ''] = path
-  if (first === 'per_character') return 'USD per character'
-  if (first === 'per_second') return 'USD per second of audio'
-  if (first === 'per_search') return 'USD per web search'
-  if (first === 'per_file_search') return 'USD per search in files of the provider'
-  if (first === 'per_container') return 'USD per session of the code interpreter'
+  const unit = units[first]
+  if (unit !== undefined) return `USD per ${unit}`
   const title = titles[path.at(-1) as TokenRateName]
   const tier = first in variantTitles ? ` ${variantTitles[first as 'batch']}` : ''
   return `USD per million ${title}${tier}${path.includes('long_context') ? ' in long-context requests' : ''}`

@@ -8,8 +8,6 @@ import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
 import { findProvider } from '../find.ts'
-import { checkRates } from './check-rates.ts'
-import { parsePrices, readGivenPrices, readPrice } from './read-price.ts'
 import { vendorOf } from './vendor-of.ts'
 
 const resource = (model: string) => ({ kind: 'price', id: model, name: model })
@@ -40,18 +38,6 @@ async function findPrice(
   // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock.
   const [only, ...others] = provider === null ? known.filter((price) => price.model === model) : []
   return only !== undefined && others.length === 0 ? only : new PriceBook(known).find({ ...place, model })
-}
-
-/** Prices of this gateway's form, or LiteLLM's file. */
-async function readTable(files: Record<string, string>, version: string): Promise<ModelPrice[]> {
-  const { isLitellm, readLitellm } = await import('./read-litellm.ts')
-  const [[file = '', text = ''] = [], ...others] = Object.entries(files)
-  const parsed = others.length === 0 ? parsePrices(file, text) : null
-  if (isLitellm(parsed)) return readLitellm(parsed, version)
-  // What a list has of single providers, it has from other places.
-  return readGivenPrices(files, givenPrice)
-    .filter(({ provider }) => provider == null)
-    .map((price) => fillPrice({ ...price, provider: null, source: 'shipped', version: price.version ?? version }))
 }
 
 /** Of two prices of the same, only one would be left. */
@@ -89,6 +75,7 @@ export const prices = {
   }),
   set: operations.prices.set.handler(async ({ context, input }) => {
     const provider = await providerOf(context, input.provider)
+    const { readPrice } = await import('./read-price.ts')
     const price = readPrice(input, provider?.name ?? null, new Date().toISOString())
     const before = await findOwn(context, input.model, provider)
     const line = { operation: 'prices.set', resource: resource(input.model), before, after: price }
@@ -109,6 +96,7 @@ export const prices = {
   import: operations.prices.import.handler(async ({ context, input }) => {
     const version = new Date().toISOString()
     const providers = new Map((await context.store.providers.list()).map(({ id, name }) => [name, id]))
+    const { checkRates, readGivenPrices } = await import('./read-table.ts')
     const given = readGivenPrices(input.files, givenPrice).map((price) => {
       const providerId = price.provider == null ? null : (providers.get(price.provider) ?? null)
       if (price.provider != null && providerId === null)
@@ -130,12 +118,8 @@ export const prices = {
     if (shipped === (files !== undefined))
       throw invalid('Give either a file or --shipped.', 'For example: spgw prices update --file table.json')
     const version = new Date().toISOString()
-    const table = files === undefined ? null : await readTable(files, version)
-    if (table?.length === 0)
-      throw invalid(
-        'There is no price in the file that this gateway can use.',
-        'Compare it with: spgw prices list --json',
-      )
+    const { checkRates, readTable } = await import('./read-table.ts')
+    const table = files === undefined ? null : readTable(files, version)
     for (const price of table ?? []) checkRates(price, false)
     refuseTwice(table ?? [])
     const after = table === null ? { table: 'shipped' } : { table: version, count: table.length }
