@@ -90,7 +90,7 @@ beforeEach(() => {
   priceLists = []
   const own = { model: 'own', source: 'set', version: 'now' } as const
   const prices = {
-    table: async () => [fillPrice({ ...own, model: 'listed' })],
+    table: async () => [fillPrice({ ...own, model: 'listed', vendor: 'openai', input: 1, geo: { regional: 1.1 } })],
     list: async () => [
       { providerId: null, price: fillPrice(own) },
       { providerId: 'prv_openai', price: fillPrice(own) },
@@ -126,6 +126,17 @@ it('has all prices, again only when one or the name of a provider changed, and n
   await publisher.publish()
   expect(priceLists.map((list) => list.at(-1))).toEqual(['own openai', 'own openai', 'own eu'])
   expect(publisher.whole().prices.revision).toBe(2)
+})
+
+it('has prices of a region once a provider moves there', async () => {
+  const [plain, there] = [provider('openai'), provider('openai')]
+  there.revision.baseUrl = 'https://eu.api.openai.com/v1'
+  for (const moved of [plain, there, plain]) {
+    stored.providers = [moved]
+    await publisher.publish()
+  }
+  const usual = ['listed null', 'own null', 'own openai']
+  expect(priceLists).toEqual([usual, ['listed null', 'listed openai', 'own null', 'own openai'], usual])
 })
 
 const names = (keys: readonly SnapshotKey[]) => keys.map(({ name }) => name).sort()
