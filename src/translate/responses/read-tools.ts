@@ -2,6 +2,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { imageTool } from '../foreign-tool.ts'
 import { countOf } from '../json.ts'
+import { checkType } from '../member-types.ts'
 import { RequestError } from '../request-fault.ts'
 import { searchName } from '../search-choice.ts'
 import { putWithin } from './namespaces.ts'
@@ -64,6 +65,7 @@ function readToolList(list: unknown, base: string, maxUses: number | null, skip:
       const inner = readToolList(tool.tools, `${path}.tools`, maxUses, skip)
       return putWithin(inner, named.name, named.description)
     }
+    if (type === toolSearch) checkType(tool.execution, 't', () => `${path}.execution`)
     skip(tool, `tools:${type}`, `${path}.type`)
     if (type !== imageTool) return []
     return [{ ...named, kind: 'hosted', name: imageTool, schema: null, strict: null, type, options: tool }]
