@@ -33,6 +33,8 @@ export interface ReasoningFacts {
   efforts: readonly Effort[]
   /** Whether reasoning can be switched off. */
   canDisable: boolean
+  /** Claude: off means that it thinks between its calls only. */
+  offBetweenTools?: true
   /** The smallest and the largest budget in tokens. */
   leastBudget: number
   mostBudget: number
@@ -97,18 +99,23 @@ const claude47: ModelFacts = {
   reasoning: adaptive(true, 'low', 'medium', 'high', 'xhigh', 'max'),
 }
 const claudeNewest: ModelFacts = { ...claude47, systemInPlace: true }
-/** Models that always think, and that cannot be forced to call a tool. */
+/** Models that always think. */
 const claudeThinking: ModelFacts = {
   ...claudeNewest,
   reasoning: adaptive(false, 'low', 'medium', 'high', 'xhigh', 'max'),
-  forcedCalls: false,
 }
 
 const gemini: ModelFacts = { ...plain, family: 'gemini', systemInPlace: false, maxOutput: 65_536 }
-const geminiNewest: ModelFacts = {
-  ...gemini,
-  reasoning: { ...noReasoning, control: 'level', efforts: ['minimal', 'low', 'medium', 'high'], canDisable: false },
-}
+const level = (...efforts: Effort[]): ReasoningFacts => ({
+  ...noReasoning,
+  control: 'level',
+  efforts,
+  canDisable: false,
+})
+const gemini3: ModelFacts = { ...gemini, reasoning: level('minimal', 'low', 'medium', 'high') }
+const gemini3Pro: ModelFacts = { ...gemini, reasoning: level('low', 'medium', 'high') }
+/** It ignores sampling, and refuses penalties. */
+const geminiNewest: ModelFacts = { ...gemini3Pro, sampling: 'none' }
 
 /** The first row whose pattern matches counts. Names may have a prefix (Bedrock, Vertex, OpenRouter). */
 const rows: readonly (readonly [RegExp, ModelFacts])[] = [
@@ -121,12 +128,21 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/claude-opus-4-7/, claude47],
   [/claude-opus-4-8/, claudeNewest],
   [/claude-(?:opus|sonnet)-4(?!-\d(?!\d))/, { ...anthropic, maxOutput: 32_000, reasoning: budget(1024, 32_768) }],
-  [/claude-(?:fable|mythos)/, claudeThinking],
+  [/claude-(?:fable|mythos)-(?:5(?!-\d(?!\d))|preview)/, claudeThinking],
+  [/claude-(?:fable|mythos)|claude-opus-(?:5-5|latest)/, { ...claudeThinking, forcedCalls: false }],
+  [
+    /claude-sonnet-(?:5-5|latest)/,
+    { ...claudeNewest, reasoning: { ...claudeNewest.reasoning, offBetweenTools: true }, forcedCalls: false },
+  ],
   [/claude/, claudeNewest],
   [/gpt-oss/, { ...plain, reasoning: effort('low', 'medium', 'high') }],
   [/gpt-5(?:\.\d+)?-chat|chat-latest/, openai],
   [/gpt-5-pro/, { ...openaiReasoning, reasoning: effort('high') }],
-  [/gpt-5\.3-codex|gpt-5\.(?:[4-9]|\d\d)|gpt-[6-9]/, { ...gpt52, phases: true }],
+  [
+    /gpt-5\.(?:[6-9]|\d\d)|gpt-[6-9]/,
+    { ...gpt52, reasoning: effort('none', 'low', 'medium', 'high', 'xhigh', 'max'), phases: true },
+  ],
+  [/gpt-5\.3-codex|gpt-5\.[45]/, { ...gpt52, phases: true }],
   [/gpt-5\.1-codex-max|gpt-5\.[2-9]/, gpt52],
   [/gpt-5\.1/, { ...openaiReasoning, reasoning: effort('none', 'low', 'medium', 'high') }],
   [/gpt-5/, { ...openaiReasoning, reasoning: effort('minimal', 'low', 'medium', 'high') }],
@@ -136,10 +152,8 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/gemini-2\.5-flash-lite/, { ...gemini, reasoning: budget(512, 24_576) }],
   [/gemini-2\.5/, { ...gemini, reasoning: budget(1, 24_576) }],
   [/gemini-(?:1|2\.0)/, { ...gemini, maxOutput: 8192 }],
-  [
-    /gemini-3(?:\.\d+)?-pro/,
-    { ...geminiNewest, reasoning: { ...geminiNewest.reasoning, efforts: ['low', 'medium', 'high'] } },
-  ],
+  [/gemini-(?:3(?:\.\d+)?-)?pro/, gemini3Pro],
+  [/gemini-[3a-z]/, gemini3],
   [/gemini/, geminiNewest],
 ]
 

@@ -27,7 +27,18 @@ describe('facts about models', () => {
     expect(
       ['claude-opus-4-7', 'claude-opus-4-8', 'claude-sonnet-5'].map((name) => modelFacts(name).systemInPlace),
     ).toEqual([false, true, true])
-    expect(['claude-sonnet-5', 'claude-fable-5-1'].map((name) => modelFacts(name).forcedCalls)).toEqual([true, false])
+    const forced = (name: string) => modelFacts(name).forcedCalls
+    expect(['claude-sonnet-5', 'claude-haiku-5-5', 'claude-fable-5'].map(forced)).toEqual([true, true, true])
+    const unforced = ['claude-fable-5-1', 'claude-mythos-5-2', 'claude-opus-5.5', 'claude-sonnet-5-5-20260928']
+    expect(unforced.map(forced)).toEqual([false, false, false, false])
+  })
+
+  it('know which models can stop thinking, and how', () => {
+    const { reasoning } = modelFacts('anthropic.claude-sonnet-5-5-v1:0')
+    expect(reasoning).toMatchObject({ canDisable: true, offBetweenTools: true })
+    for (const name of ['claude-opus-5-5', '~anthropic/claude-opus-latest', 'claude-fable-5'])
+      expect(modelFacts(name).reasoning.canDisable).toBe(false)
+    expect(modelFacts('claude-opus-5').reasoning).toMatchObject({ canDisable: true })
   })
 
   it.each([
@@ -43,6 +54,15 @@ describe('facts about models', () => {
       expect(modelFacts(model)).toMatchObject({ family: 'openai', sampling, developerRole, reasoning: { control } })
     },
   )
+
+  it('know the levels of the newest models', () => {
+    expect(modelFacts('gpt-5.5').reasoning.efforts).not.toContain('max')
+    expect(modelFacts('gpt-5.6-luna').reasoning.efforts).toContain('max')
+    expect(modelFacts('gemini-3.8-flash').reasoning.efforts[0]).toBe('minimal')
+    for (const name of ['gemini-3.1-pro-preview', 'gemini-pro-latest', 'gemini-4-argon', 'gemini-5'])
+      expect(modelFacts(name).reasoning.efforts).toEqual(['low', 'medium', 'high'])
+    expect(['gemini-3-pro', 'gemini-4-argon'].map((name) => modelFacts(name).sampling)).toEqual(['all', 'none'])
+  })
 
   it('take a model that nobody knows for a plain one', () => {
     expect(modelFacts('llama-3.3-70b')).toMatchObject({

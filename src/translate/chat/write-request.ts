@@ -22,9 +22,10 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   const turns = orderTurns(conversation, { systemInPlace: true }, ledger)
   const marks = target.cacheControl === true ? new CacheMarks(ledger) : null
   const reasoning = writeReasoning(conversation, turns, target, facts, ledger)
-  // Claude 4.5 and older: while it thinks, it takes no forced calls and no sampling, and otherwise nothing back that it thought.
-  const byBudget = facts.family === 'anthropic' && facts.reasoning.control === 'budget'
-  const thinks = byBudget && 'reasoning' in reasoning && asObject(reasoning.reasoning)?.enabled !== false
+  // Claude takes no sampling while it thinks. 4.5 and older take no forced calls then, and otherwise nothing back that they thought.
+  const isClaude = facts.family === 'anthropic'
+  const thinks = isClaude && 'reasoning' in reasoning && asObject(reasoning.reasoning)?.enabled !== false
+  const byBudget = isClaude && facts.reasoning.control === 'budget'
   const keepsDetails = !byBudget || thinks
   const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools, marks, keepsDetails })
   marks?.finish()
@@ -32,7 +33,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   const body: JsonObject = {
     model: target.model,
     messages,
-    ...writeTools(conversation, target, thinks || !facts.forcedCalls, ledger),
+    ...writeTools(conversation, target, (thinks && byBudget) || !facts.forcedCalls, ledger),
     ...writeLimits(conversation, target, facts, ledger),
     ...writeSampling(conversation, thinks || facts.sampling === 'none', ledger),
     ...reasoning,

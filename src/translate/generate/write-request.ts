@@ -46,23 +46,31 @@ function writeConfig(
   facts: ModelFacts,
   ledger: Ledger,
 ): JsonObject {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, reasoning, logprobs } = settings
+  const { seed, stop, reasoning, logprobs } = settings
   const limit = writeLimit(settings.maxOutput, target, ledger)
   if (stop.length > 5) ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 5 stop sequences')
   const thinking = reasoning === null ? {} : writeThinking(reasoning, facts, ledger)
   return {
     ...(limit !== null && { maxOutputTokens: limit }),
-    ...(temperature !== null && { temperature }),
-    ...(topP !== null && { topP }),
-    ...(topK !== null && { topK }),
-    ...(frequencyPenalty !== null && { frequencyPenalty }),
-    ...(presencePenalty !== null && { presencePenalty }),
+    ...writeSampling(settings, facts, ledger),
     ...(seed !== null && { seed }),
     ...(stop.length > 0 && { stopSequences: stop }),
     ...(logprobs !== null && { responseLogprobs: true }),
     ...(logprobs !== null && logprobs.top !== null && { logprobs: logprobs.top }),
     ...(Object.keys(thinking).length > 0 && { thinkingConfig: thinking }),
   }
+}
+
+const samplings = ['temperature', 'topP', 'topK', 'frequencyPenalty', 'presencePenalty'] as const
+
+function writeSampling(settings: ConversationSettings, { sampling }: ModelFacts, ledger: Ledger): JsonObject {
+  const written: Record<string, unknown> = {}
+  for (const name of samplings) {
+    if (settings[name] === null) continue
+    if (sampling === 'none') ledger.lose(settingPath(ledger.from, name))
+    else written[name] = settings[name]
+  }
+  return written
 }
 
 /** The policy's cap applies whatever the client asked for. */

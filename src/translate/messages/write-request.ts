@@ -39,7 +39,7 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
     ...(system.length === 0 ? {} : { system }),
     ...(tools.length === 0 ? {} : { tools }),
     messages,
-    ...writeChoice(conversation, { declared, tools, thinking, facts }, ledger),
+    ...writeChoice(conversation, { declared, tools, thinking, facts, bedrock: target.bedrock }, ledger),
     ...(thinking.thinking === null ? {} : { thinking: thinking.thinking }),
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
     ...writeSampling(conversation, thinking, facts, ledger),
@@ -113,11 +113,12 @@ interface ChoiceWriting {
   tools: readonly JsonObject[]
   thinking: ThinkingPlan
   facts: ModelFacts
+  bedrock: boolean | undefined
 }
 
 function writeChoice(
   { tools: declarations, toolChoice, parallelCalls }: Conversation,
-  { declared, tools, thinking: { thinking }, facts }: ChoiceWriting,
+  { declared, tools, thinking: { thinking }, facts, bedrock }: ChoiceWriting,
   ledger: Ledger,
 ): JsonObject {
   if (declared.length === 0) return tools.length === 0 ? {} : { tool_choice: { type: 'none' } }
@@ -129,7 +130,9 @@ function writeChoice(
   const [only = null] = forced && names.length === 1 ? names : []
   // A choice of some of the tools cannot be expressed, and leaving the others out would spoil the cache.
   if (mode === 'some' && only === null && !declarations.every(({ name }) => names.includes(name))) ledger.lose(path)
-  const forbidden = !facts.forcedCalls || thinking?.type === 'enabled'
+  // While it thinks, Claude 4.6 and 4.7 refuse it on Bedrock only.
+  const isRefused = thinking?.type === 'adaptive' && bedrock === true && !facts.systemInPlace
+  const forbidden = !facts.forcedCalls || thinking?.type === 'enabled' || isRefused
   if (forced && forbidden) ledger.lose(path)
   if (!forced || forbidden) return { tool_choice: { type: 'auto', ...single } }
   const choice = only === null ? { type: 'any' } : { type: 'tool', name: toolNameFor('messages', only) }
@@ -159,12 +162,13 @@ function writeSampling(
   ledger: Ledger,
 ): JsonObject {
   const written: Record<string, unknown> = {}
-  const manual = thinking?.type === 'enabled'
+  const thinks = thinking?.type === 'enabled' || thinking?.type === 'adaptive'
   for (const [name, setting] of samplings) {
     const value = settings[setting]
-    if (value === null) continue
+    // While it thinks, the default temperature is the only one.
+    if (value === null || (thinks && setting === 'temperature' && numberOf(value) === 1)) continue
     const doubled = facts.sampling === 'one' && setting === 'topP' && settings.temperature !== null
-    if (facts.sampling === 'none' || manual || doubled) ledger.lose(settingPath(ledger.from, setting))
+    if (facts.sampling === 'none' || thinks || doubled) ledger.lose(settingPath(ledger.from, setting))
     else if (setting === 'temperature' && (numberOf(value) ?? 0) > 1) {
       ledger.lose(settingPath(ledger.from, setting))
       written[name] = 1

@@ -65,7 +65,8 @@ function planAsked(
 }
 
 function writeDisabled({ path }: ReasoningSettings, facts: ModelFacts, ledger: Ledger): Partial<ThinkingPlan> {
-  if (facts.reasoning.canDisable) return { thinking: { type: 'disabled' } }
+  const { canDisable, offBetweenTools } = facts.reasoning
+  if (canDisable) return { thinking: { type: offBetweenTools === true ? 'between_tools' : 'disabled' } }
   ledger.lose(path)
   return { config: { effort: 'low' } }
 }

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/core/json/json-value.ts'
+import { request } from '../support/translate/asked.ts'
+import type { RequestOptions } from '../support/translate/stage.ts'
+
+// What the vendors answer with 400 (2026).
+
+const look = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
+const to = (format: 'messages' | 'generate', target: RequestOptions, more: JsonObject) => {
+  const body = { model: 'm', max_tokens: 4000, messages: [{ role: 'user', content: 'x' }], ...more }
+  const { sent, losses } = request('chat', format, body, target)
+  return { sent, losses }
+}
+
+describe('Claude', () => {
+  it.each([
+    ['claude-opus-5-5', undefined, { effort: 'low' }, ['reasoning_effort']],
+    ['claude-sonnet-5-5', { type: 'between_tools' }, undefined, []],
+    ['claude-haiku-5-5', { type: 'disabled' }, undefined, []],
+    ['claude-sonnet-5', { type: 'disabled' }, undefined, []],
+  ])('%s is asked not to think in its own word', (model, thinking, config, lost) => {
+    const { sent, losses } = to('messages', { model }, { reasoning_effort: 'none' })
+    expect([sent?.thinking, sent?.output_config, losses]).toEqual([thinking, config, lost])
+  })
+
+  it.each([
+    [{ model: 'claude-opus-5-5' }, 'auto'],
+    [{ model: 'claude-sonnet-5-5' }, 'auto'],
+    [{ model: 'claude-opus-4-6' }, 'any'],
+    [{ model: 'claude-opus-5' }, 'any'],
+    [{ model: 'anthropic.claude-opus-4-6-v1', bedrock: true }, 'auto'],
+    [{ model: 'anthropic.claude-opus-4-8-v1', bedrock: true }, 'any'],
+  ])('langchain-aws 1150: %j is not forced to call while it thinks, if it refuses that', (target, type) => {
+    const { sent, losses } = to('messages', target, {
+      tools: [look],
+      tool_choice: 'required',
+      reasoning_effort: 'high',
+    })
+    expect(sent?.tool_choice).toEqual({ type })
+    expect(losses).toEqual(type === 'auto' ? ['tool_choice'] : [])
+  })
+
+  it('opencode-claude-bridge PR 1: 4.6 gets no temperature while it thinks, unless it is the default', () => {
+    const model = 'claude-sonnet-4-6'
+    const thinks = to('messages', { model }, { temperature: 0.5, reasoning_effort: 'high' })
+    expect(thinks.sent).not.toHaveProperty('temperature')
+    expect(thinks.losses).toEqual(['temperature'])
+    expect(to('messages', { model }, { temperature: 1, reasoning_effort: 'high' }).losses).toEqual([])
+    expect(to('messages', { model }, { temperature: 0.5 }).sent).toMatchObject({ temperature: 0.5 })
+  })
+})
+
+describe('Gemini 4', () => {
+  it('has no minimal thinking, no sampling and no penalties', () => {
+    const asked = { temperature: 0.5, top_p: 0.9, frequency_penalty: 1, reasoning_effort: 'minimal' }
+    const { sent, losses } = to('generate', { model: 'gemini-4-argon' }, asked)
+    expect(sent?.generationConfig).toEqual({ maxOutputTokens: 4000, thinkingConfig: { thinkingLevel: 'LOW' } })
+    expect(losses).toEqual(['reasoning_effort', 'temperature', 'top_p', 'frequency_penalty'])
+    expect(to('generate', { model: 'gemini-3.8-flash' }, asked).losses).toEqual([])
+  })
+})
