@@ -10,7 +10,8 @@ export function readDataUrl(text: string, bare?: string): MediaSource {
   if (found !== null) {
     const [whole, type = '', parameters = ''] = found
     const data = text.slice(whole.length)
-    if (parameters.includes(';base64')) return { kind: 'data', type, data }
+    // OpenAI takes base64 in lines, as `base64` writes it.
+    if (parameters.includes(';base64')) return { kind: 'data', type, data: data.replace(/\s+/g, '') }
     return { kind: 'text', type, data: decode(data) }
   }
   if (bare !== undefined && !/^[a-z][a-z0-9+.-]*:/i.test(text.slice(0, 64)))

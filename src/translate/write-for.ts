@@ -44,11 +44,24 @@ export function writeFor(
   loseForeignSignatures(conversation, target, ledger)
   ledger.settle(conversation.seen)
   refuseChoiceOfNothing(conversation, ledger)
-  const body = codec.writeRequest(conversation, target, ledger)
+  const body = codec.writeRequest(withoutTwins(conversation, ledger), target, ledger)
   if (ledger.refused !== null) return ledger.refused
   if (isFault(body)) return body
   const reasoning = ledger.stripped ? 'stripped' : signedReasoning(read, conversation, target)
   return { body, losses: ledger.losses, conversation, reasoning }
+}
+
+/** OpenAI takes several tools of one name, and others refuse them. The first counts, as for calls in an answer. */
+function withoutTwins(conversation: Conversation, ledger: Ledger): Conversation {
+  const { tools } = conversation
+  const names = new Set(tools.map(({ name }) => name))
+  if (names.size === tools.length || ledger.to === 'chat' || ledger.to === 'responses') return conversation
+  const first = tools.filter(({ name, path }) => {
+    if (names.delete(name)) return true
+    ledger.lose(path)
+    return false
+  })
+  return { ...conversation, tools: first }
 }
 
 /** Every vendor rejects a forced call without tools. Other choices without tools mean nothing. */

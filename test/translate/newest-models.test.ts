@@ -5,6 +5,41 @@ import type { RequestOptions } from '../support/translate/stage.ts'
 
 // What the vendors answer with 400 (2026).
 
+describe('tools', () => {
+  it('LibreChat 13162, luthien-proxy PR 161: of two with one name, which OpenAI takes, others get the first', () => {
+    const twin = { type: 'function', function: { name: 'look', parameters: { type: 'object', title: 'second' } } }
+    for (const [format, model] of [
+      ['messages', 'claude-opus-4-8'],
+      ['generate', 'gemini-3-pro'],
+    ] as const) {
+      const { sent, losses } = to(format, { model }, { tools: [look, twin] })
+      expect(JSON.stringify(sent).match(/"look"/g)).toHaveLength(1)
+      expect(JSON.stringify(sent)).not.toContain('second')
+      expect(losses).toEqual(['tools[1]'])
+    }
+  })
+
+  it('python-genai 867: beside an answer in JSON, models before Gemini 3 refuse them', () => {
+    const more = { tools: [look], response_format: { type: 'json_object' } }
+    const body = { model: 'm', messages: [{ role: 'user', content: 'x' }], ...more }
+    const refused = (model: string) => request('chat', 'generate', body, { model }).refused?.param
+    expect(refused('gemini-2.5-flash')).toBe('response_format')
+    expect(refused('gemini-3-pro')).toBeUndefined()
+  })
+})
+
+it('an image in base64 of several lines, as OpenAI takes it', () => {
+  const image_url = { url: 'data:image/png;base64,iVBORw0K\nGgo=\n' }
+  const { sent } = to(
+    'messages',
+    { model: 'claude-opus-4-8' },
+    {
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
+    },
+  )
+  expect(JSON.stringify(sent)).toContain('"data":"iVBORw0KGgo="')
+})
+
 const look = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
 const to = (format: 'messages' | 'generate', target: RequestOptions, more: JsonObject) => {
   const body = { model: 'm', max_tokens: 4000, messages: [{ role: 'user', content: 'x' }], ...more }

@@ -29,10 +29,13 @@ export function writeGenerateRequest(
   const images = writeImages(conversation, target.model, ledger)
   const config = { ...writeConfig(settings, target, facts, ledger), ...images }
   const output = settings.output === null ? {} : writeOutput(settings.output, schemas, ledger)
+  const tools = writeTools(conversation, target, schemas, ledger)
+  if (settings.output !== null && 'tools' in tools && facts.reasoning.control !== 'level')
+    ledger.refuse(settings.output.path, 'models before Gemini 3 give no answer in JSON beside tools')
   const body: JsonObject = {
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
-    ...writeTools(conversation, target, schemas, ledger),
+    ...tools,
     ...writeToolConfig(conversation, ledger),
     ...(Object.keys({ ...config, ...output }).length > 0 && { generationConfig: { ...config, ...output } }),
     ...writeTier(settings.serviceTier, ledger),
