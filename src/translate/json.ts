@@ -188,6 +188,21 @@ export function writePieces(value: JsonObject, pieces: readonly DocumentPiece[])
   return fill(JSON.stringify(value), pieces)
 }
 
+/** The same of a request, without halves of characters, as tools write that cut a text: for one, providers refuse all of it. */
+export function writeRequestPieces(value: JsonObject, pieces: readonly DocumentPiece[]): readonly WrittenPiece[] {
+  return fill(JSON.stringify(value), pieces).map((piece) => (typeof piece === 'string' ? withoutHalves(piece) : piece))
+}
+
+/** Escapes of a whole character, or of a half. */
+const surrogates = /(?<!\\)((?:\\\\)*)(?:(\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|\\ud[89a-f][0-9a-f]{2})/gi
+
+function withoutHalves(json: string): string {
+  if (!json.includes('\\ud') && !json.includes('\\uD')) return json
+  return json.replace(surrogates, (all: string, before: string, pair?: string) =>
+    pair === undefined ? `${before}\ufffd` : all,
+  )
+}
+
 function fill(text: string, pieces: readonly DocumentPiece[]): readonly WrittenPiece[] {
   if (!text.includes(mark.slice(1))) return [text]
   const written: WrittenPiece[] = []

@@ -4,10 +4,12 @@ import { asObject } from '../../src/core/json/json-value.ts'
 import {
   decodeText,
   embedJson,
+  joinPieces,
   parseLossless,
   readDocument,
   standardBase64,
   writeDocument,
+  writeRequestPieces,
 } from '../../src/translate/json.ts'
 
 const long = 'A'.repeat(100_000)
@@ -63,6 +65,20 @@ describe('JSON without loss', () => {
     expect(rewrite('{"half":"\\ud83d"}')).toBe('{"half":"\\ud83d"}')
     expect(rewrite('{"a":1,"a":2}')).toBe('{"a":2}')
     expect(rewrite('{"__proto__":{"x":1}}')).toBe('{"__proto__":{"x":1}}')
+  })
+
+  it('opencode PR 13985: writes no half of a character to a provider, whose parser refuses all of the request', () => {
+    const written = (text: string) => {
+      const document = readDocument(Buffer.from(`{"a":${text}}`))
+      if (!('pieces' in document)) throw new Error(document.message)
+      return joinPieces(writeRequestPieces(document.value, document.pieces)).toString()
+    }
+    expect(written('"\\ud83d x"')).toBe('{"a":"\ufffd x"}')
+    expect(written('"\\ude00\\ud83d\\ude00\\ud83d"')).toBe('{"a":"\ufffd\u{1f600}\ufffd"}')
+    // A backslash and letters are none.
+    expect(written('"\\\\ud83d"')).toBe('{"a":"\\\\ud83d"}')
+    const embedded = { a: embedJson('{"x": "\\uD83D\\uDE00 \\uD83D"}') }
+    expect(joinPieces(writeRequestPieces(embedded, [])).toString()).toBe('{"a":{"x": "\\uD83D\\uDE00 \ufffd"}}')
   })
 
   it('reads no document from what is none', () => {

@@ -9,7 +9,13 @@ import type { Conversation } from '../../translate/conversation.ts'
 import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { listAddresses, placeMedia } from '../../translate/fetched-media.ts'
 import { codecs } from '../../translate/index.ts'
-import { type DocumentPiece, type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
+import {
+  type DocumentPiece,
+  type JsonDocument,
+  joinPieces,
+  readDocument,
+  writeRequestPieces,
+} from '../../translate/json.ts'
 import { withoutState } from '../../translate/kept-state.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 import { listOpaque } from '../../translate/own-reasoning.ts'
@@ -244,7 +250,7 @@ export class CallTranslation {
 
   /** Puts a large body into reused memory, as is done with the client's own. */
   #join(value: JsonObject, cut: readonly DocumentPiece[]): { body: Buffer; lease: BodyLease | null } {
-    const pieces = writePieces(value, cut)
+    const pieces = writeRequestPieces(value, cut)
     const { gateway, body } = this.#call
     const size = pieces.reduce(
       (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length),

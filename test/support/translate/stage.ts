@@ -7,7 +7,7 @@ import { readChatUsage, readResponsesUsage, readUsageDetail } from '../../../src
 import type { Carriers, Codec, TranslationTarget, WriteContext } from '../../../src/translate/codec.ts'
 import { blankSettings, type Conversation } from '../../../src/translate/conversation.ts'
 import { codecs } from '../../../src/translate/index.ts'
-import { readDocument, writeDocument } from '../../../src/translate/json.ts'
+import { joinPieces, readDocument, writeDocument, writeRequestPieces } from '../../../src/translate/json.ts'
 import type { ReplyUsage } from '../../../src/translate/reply.ts'
 import { writeFor } from '../../../src/translate/write-for.ts'
 import { readSse, type SentEvent } from './sse.ts'
@@ -65,7 +65,12 @@ export function translateRequest(
   const written = writeFor(conversation, from, codecOf(to), { target, providerId: plainProvider, strict })
   if (isFault(written)) return { conversation, body: null, losses: [], refused: written }
   const { losses } = written
-  return { conversation, body: writeDocument(written.body, document.pieces).toString(), losses, refused: null }
+  return {
+    conversation,
+    body: joinPieces(writeRequestPieces(written.body, document.pieces)).toString(),
+    losses,
+    refused: null,
+  }
 }
 
 const plainProvider = 'prv_plain'
