@@ -5,7 +5,7 @@ import { budgetOfEffort, effortOfBudget, type ModelFacts, nearestEffort } from '
 import { beginsUnsigned, type OrderedTurn } from '../turns.ts'
 import { detailsIn } from './reasoning-details.ts'
 
-interface Asked {
+interface MemberTarget {
   turns: readonly OrderedTurn[]
   /** Of the whole answer. */
   limit: number
@@ -16,7 +16,7 @@ interface Asked {
 /** OpenRouter's `reasoning`, in the terms of the model behind it: an effort or a budget. */
 export function writeReasoningMember(
   { budget, effort, path }: ReasoningSettings,
-  { turns, limit, model, facts }: Asked,
+  { turns, limit, model, facts }: MemberTarget,
   ledger: Ledger,
 ): JsonObject {
   const { control, efforts, canDisable, leastBudget, mostBudget } = facts.reasoning
