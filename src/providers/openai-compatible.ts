@@ -20,7 +20,8 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     title: 'OpenAI-compatible server',
     description: 'Any vendor or server with an OpenAI-compatible API',
     lanes: ['openai'],
-    formats: ({ preset, responses }) => (hasResponses(preset, responses) ? openaiFormats : chatOnly),
+    formats: (settings, model) =>
+      hasResponses(settings.preset, settings.responses) ? openaiFormats(settings, model) : chatOnly,
     defaultBaseUrl: '',
     baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',
     credential: 'optional',

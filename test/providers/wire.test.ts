@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { baseUrlProblem, joinBaseUrl } from '../../src/providers/wire/base-url.ts'
-import { openaiCheck } from '../../src/providers/wire/openai-format.ts'
+import { openaiCheck, openaiFormats } from '../../src/providers/wire/openai-format.ts'
 import { readReset } from '../../src/providers/wire/reset-headers.ts'
 import { readProtoDuration, readRetryAfter } from '../../src/providers/wire/retry-after.ts'
 import {
@@ -215,4 +215,18 @@ describe('scrubWith', () => {
       'https://***.openai.azure.com, *** of ***',
     )
   })
+})
+
+it.each([
+  ['gpt-4o', 'chat'],
+  ['gpt-5-mini', 'chat'],
+  ['gpt-5.2', 'chat'],
+  ['gpt-5.4', 'responses'],
+  ['GPT-5.6-luna', 'responses'],
+  ['gpt-6.1-sol', 'responses'],
+  ['gpt-5.1-codex-max', 'responses'],
+  ['gpt-5-pro-2025-10-06', 'responses'],
+  ['o3-deep-research', 'responses'],
+])('crush 2913: other clients get %s of OpenAI by its %s', (model, first) => {
+  expect(openaiFormats({}, model)[0]).toBe(first)
 })

@@ -85,6 +85,21 @@ describe('Claude', () => {
   })
 })
 
+it("litellm PR 34569, LibreChat 14231: OpenAI's chat takes tools of GPT-5.4 and newer only if they do not reason", () => {
+  const ask = (model: string, more: JsonObject, target: RequestOptions = {}) => {
+    const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+    const body = { model: 'm', max_tokens: 4000, messages: [{ role: 'user', content: 'x' }], tools, ...more }
+    const { sent, losses } = request('messages', 'chat', body, { model, ...target })
+    return [sent?.reasoning_effort, losses]
+  }
+  const thinking = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }
+  expect(ask('gpt-5.6-luna', thinking)).toEqual(['none', ['thinking']])
+  expect(ask('gpt-5.6-luna', {})).toEqual(['none', []])
+  expect(ask('gpt-5.6-luna', { ...thinking, tools: [] })).toEqual(['high', []])
+  expect(ask('gpt-5.2', thinking)).toEqual(['high', []])
+  expect(ask('openai/gpt-5.6-luna', thinking, { compatible: true })).toEqual(['high', []])
+})
+
 describe('Gemini 4', () => {
   it('has no minimal thinking, no sampling and no penalties', () => {
     const asked = { temperature: 0.5, top_p: 0.9, frequency_penalty: 1, reasoning_effort: 'minimal' }

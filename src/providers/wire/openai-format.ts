@@ -6,7 +6,15 @@ import { checkPassed, readModelList, readName } from './check-reading.ts'
 
 /** What `openai` and `openai-compatible` share. */
 
-export const openaiFormats: readonly FormatName[] = ['chat', 'responses']
+const chatFirst: readonly FormatName[] = ['chat', 'responses']
+const responsesFirst: readonly FormatName[] = ['responses', 'chat']
+
+/** Chat completions refuse tools of models that reason, from GPT-5.4 on, and do not have Codex's and the `pro` models at all. */
+const onlyWholeInResponses = /gpt-5\.(?:[4-9]|\d\d)|gpt-[6-9]|gpt-5.*-pro|o[13]-pro|codex|deep-research/
+
+export function openaiFormats(_settings: object, model: string): readonly FormatName[] {
+  return onlyWholeInResponses.test(model.toLowerCase()) ? responsesFirst : chatFirst
+}
 export const chatOnly: readonly FormatName[] = ['chat']
 
 const exhausted = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_hard_limit_reached'])

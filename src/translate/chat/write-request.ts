@@ -192,13 +192,18 @@ const most = Number.POSITIVE_INFINITY
 
 /** A model without effort levels gets none: it decides itself whether to reason. */
 function writeReasoning(
-  { settings }: Conversation,
+  { settings, tools }: Conversation,
   { turns }: OrderedTurns,
   target: TranslationTarget,
   facts: ModelFacts,
   ledger: Ledger,
 ): JsonObject {
   const { reasoning } = settings
+  // From GPT-5.4 on, OpenAI takes tools here only if the model does not reason.
+  if (!target.compatible && facts.phases && tools.some(({ kind }) => kind !== 'search')) {
+    if (reasoning !== null && reasoning.effort !== 'none') ledger.lose(reasoning.path)
+    return { reasoning_effort: 'none' }
+  }
   if (reasoning === null) return {}
   // Other vendors show reasoning unasked. Agents always ask for it, so a strict route must not refuse them.
   if (reasoning.visible === true && !target.compatible && facts.reasoning.control !== 'none') {
