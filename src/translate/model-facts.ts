@@ -148,6 +148,7 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/gpt-5/, { ...openaiReasoning, reasoning: effort('minimal', 'low', 'medium', 'high') }],
   [/(?:^|\/)o\d/, { ...openaiReasoning, reasoning: effort('low', 'medium', 'high') }],
   [/gpt|chatgpt/, openai],
+  [/gemini-2\.5-flash-image|gemini-.*-tts/, gemini],
   [/gemini-2\.5-pro/, { ...gemini, reasoning: budget(128, 32_768, false) }],
   [/gemini-2\.5-flash-lite/, { ...gemini, reasoning: budget(512, 24_576) }],
   [/gemini-2\.5/, { ...gemini, reasoning: budget(1, 24_576) }],

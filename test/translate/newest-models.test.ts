@@ -100,6 +100,15 @@ it("litellm PR 34569, LibreChat 14231: OpenAI's chat takes tools of GPT-5.4 and 
   expect(ask('openai/gpt-5.6-luna', thinking, { compatible: true })).toEqual(['high', []])
 })
 
+it('Gemini 2.5 shows no thoughts that it is asked not to have, and its image model has none', () => {
+  const ask = (model: string) => {
+    const body = { model: 'm', input: 'x', reasoning: { effort: 'none', summary: 'auto' } }
+    return request('responses', 'generate', body, { model }).sent?.generationConfig
+  }
+  expect(ask('gemini-2.5-flash')).toEqual({ thinkingConfig: { thinkingBudget: 0 } })
+  expect(ask('gemini-2.5-flash-image')).toBeUndefined()
+})
+
 describe('Gemini 4', () => {
   it('has no minimal thinking, no sampling and no penalties', () => {
     const asked = { temperature: 0.5, top_p: 0.9, frequency_penalty: 1, reasoning_effort: 'minimal' }

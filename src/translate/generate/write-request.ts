@@ -88,7 +88,11 @@ function writeLimit(asked: number | null, { outputCap, maxOutput }: TranslationT
 function writeThinking(asked: ReasoningSettings, { reasoning }: ModelFacts, ledger: Ledger): JsonObject {
   const shown = asked.visible === true && reasoning.control !== 'none' ? { includeThoughts: true } : {}
   if (reasoning.control === 'level') return { ...shown, ...writeLevel(asked, reasoning.efforts, ledger) }
-  if (reasoning.control === 'budget') return { ...shown, ...writeBudget(asked, reasoning, ledger) }
+  if (reasoning.control === 'budget') {
+    const budget = writeBudget(asked, reasoning, ledger)
+    // What is not thought cannot be shown.
+    return budget.thinkingBudget === 0 ? budget : { ...shown, ...budget }
+  }
   const isOff = asked.effort === 'none' || (asked.effort === null && (asked.budget ?? 0) === 0)
   if (!isOff) ledger.lose(asked.path)
   return {}
