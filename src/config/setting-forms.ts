@@ -203,12 +203,15 @@ export const postgresUrl = form('a URL without a password, like postgres://spgw@
 })
 
 /** The same of Valkey or Redis, whose default user has no name. */
-export const valkeyUrl = form('a URL without a password, like valkey://spgw@cache.example.com:6379', (value) => {
-  const server = readServer(text(value) ?? '', /^(valkey|redis):$/, 6379)
-  if (!server?.host || server.query.size > 0 || !/^\d{0,3}$/.test(server.path)) return null
-  const { user, host, port, path } = server
-  return { host, port, user: user || null, database: Number(path) }
-})
+export const valkeyUrl = form(
+  'a URL without a password, like valkey://spgw@cache.example.com:6379 (always TLS to another machine)',
+  (value) => {
+    const server = readServer(text(value) ?? '', /^(valkey|redis):$/, 6379)
+    if (!server?.host || server.query.size > 0 || !/^\d{0,3}$/.test(server.path)) return null
+    const { user, host, port, path } = server
+    return { host, port, user: user || null, database: Number(path) }
+  },
+)
 
 export const path = form('a path', text)
 export const word = form('a text', text)
