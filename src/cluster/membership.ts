@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { errorText } from '../core/caught.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
-import { newId } from '../core/ids.ts'
+import { idTime, newId } from '../core/ids.ts'
 import type { BookedAmount } from '../core/journal-format.ts'
 import { Secret } from '../core/secret.ts'
 import { answerJoiner, type HandOver, makeJoiner, mintInviteSecret, writeNextKey } from '../sealing/hand-over.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { installNextKey } from '../sealing/next-key.ts'
 import type { StoreClient } from '../store/api.ts'
+import { idAt } from '../store/records/id-time.ts'
 import { objectHistoryStart } from '../store/replica/object-history.ts'
 import type { SharedPage } from '../store/replica/shared-change.ts'
 import { StoreConflict, StoreMoved, StoreReadOnly } from '../store/store-error.ts'
 import type { ClusterNode } from './node.ts'
+import type { OwnRecords } from './protocol.ts'
 
 const inviteMinutes = 10
 /** Changes by the gateway itself (a provider that is ready again) are not held up, so founding may have to be repeated. */
@@ -194,12 +196,17 @@ export class Membership {
     await node.link.ask('ship', null)
   }
 
+  get #own(): OwnRecords {
+    const { node, name } = this.#parts
+    return { node: name, since: idAt(idTime(node.self.member) ?? 0) }
+  }
+
   /** After a kill, the next call takes over the rest. */
   async #takeRecords(): Promise<number> {
-    const { node, store, name } = this.#parts
+    const { node, store } = this.#parts
     let count = 0
     for (let after = ''; ; ) {
-      const page = await node.link.ask('read-others', { node: name, after })
+      const page = await node.link.ask('read-others', { ...this.#own, after })
       if (page === null) return count
       count += await store.replica({ act: 'take-over', records: page.records })
       reachFaultPoint('dissolve.page-taken')
@@ -209,9 +216,9 @@ export class Membership {
 
   /** The same for captured bodies. */
   async #takeBodies(): Promise<void> {
-    const { node, store, name } = this.#parts
+    const { node, store } = this.#parts
     for (let after: readonly string[] = ['', '']; ; ) {
-      const page = await node.link.ask('read-other-bodies', { node: name, after })
+      const page = await node.link.ask('read-other-bodies', { ...this.#own, after })
       if (page === null) return
       await store.replica({ act: 'take-over-bodies', bodies: page.bodies })
       after = page.last

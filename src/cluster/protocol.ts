@@ -95,6 +95,12 @@ export interface ClusterPeer {
   silentMs: number | null
 }
 
+/** Which records are this node's own: of its name, from that id on. Earlier ones may be of a node that had the name before. */
+export interface OwnRecords {
+  node: string
+  since: string
+}
+
 export interface JoinRequest {
   invite: string
   member: string
@@ -169,11 +175,14 @@ export interface Questions extends AlertQuestions, BudgetQuestions, PurgeQuestio
   'answer-join': { input: JoinRequest & { answer: string }; output: null }
   /** When answered, everything journaled so far is in PostgreSQL, or could not be shipped. */
   ship: { input: null; output: null }
-  /** Records of nodes with other names, oldest first, after that id; none: no more. */
-  'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
+  /** Records of other nodes, oldest first, after that id; none: no more. */
+  'read-others': {
+    input: OwnRecords & { after: string }
+    output: { records: ForeignRecord[]; last: string } | null
+  }
   /** The same for captured bodies, after that id and part. */
   'read-other-bodies': {
-    input: { node: string; after: readonly string[] }
+    input: OwnRecords & { after: readonly string[] }
     output: { bodies: BodyRow[]; last: string[] } | null
   }
   /** What all nodes have stored besides records, after that key; null: no more. */

@@ -72,11 +72,11 @@ export class Readings {
   }
 
   /** For a node that continues alone with the records of all nodes; each record names its node. */
-  async readOthers({ node, after }: { node: string; after: string }) {
+  async readOthers({ node, since, after }: Questions['read-others']['input']) {
     const rows = await this.#ask<StoredRow & { state: string }>(
       `select id, node, state, record_json, repeats::float8 as repeats, last_time from spgw.records
-       where id > $1 and node <> $2 order by id limit ${othersAtOnce}`,
-      [after, node],
+       where id > $1 and (node <> $2 or id < $3) order by id limit ${othersAtOnce}`,
+      [after, node, since],
     )
     const last = rows.at(-1)?.id
     if (last === undefined) return null

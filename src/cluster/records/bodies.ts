@@ -4,6 +4,7 @@ import type { FoundBodies, PurgeQuestion, PurgeSlice } from '../../store/api.ts'
 import { toBody } from '../../store/records/bodies.ts'
 import { idAt, idSlackMs } from '../../store/records/id-time.ts'
 import type { BodyRow } from '../../store/schema.ts'
+import type { OwnRecords } from '../protocol.ts'
 import { addFull, SqlCondition } from '../readings/condition.ts'
 import type { AskPostgres } from '../readings/reading.ts'
 
@@ -128,10 +129,10 @@ export async function removeOrphans(client: pg.Client, ids: readonly string[]): 
 const pageBytes = 4 * 1024 * 1024
 const pageRows = 200
 
-/** Bodies of nodes with other names, in order, after the given one, without those that are too old for their node; null: no more. */
+/** Bodies of other nodes, in order, after the given one, without those that are too old for their node; null: no more. */
 export async function readOtherBodies(
   ask: AskPostgres,
-  { node, after }: { node: string; after: readonly string[] },
+  { node, since, after }: OwnRecords & { after: readonly string[] },
 ): Promise<{ bodies: BodyRow[]; last: string[] } | null> {
   const rows = await readKept(
     ask,
@@ -139,10 +140,10 @@ export async function readOtherBodies(
        p.until::float8 as until, ${kept}
      from (
        select b.*, sum(length(sealed)) over (order by id, part) - length(sealed) as before from (
-         select * from spgw.bodies where id >= $1 and (id, part) > ($1, $2) and node <> $3
+         select * from spgw.bodies where id >= $1 and (id, part) > ($1, $2) and (node <> $3 or id < $4)
          order by id, part limit ${pageRows}) b) p ${keptBy('p')}
      where p.before < ${pageBytes} order by p.id, p.part`,
-    [...after, node],
+    [...after, node, since],
   )
   const last = rows?.at(-1)
   if (!rows || last === undefined) return null
