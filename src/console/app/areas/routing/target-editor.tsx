@@ -31,6 +31,14 @@ export function TargetEditor({ rows, onChange, providers, weighted }: TargetEdit
   return (
     <fieldset className="field">
       <legend>Targets, in the order they are tried</legend>
+      <div className="target-row target-heads small quiet" aria-hidden="true">
+        <span className="target-place" />
+        <span className="grow">Provider</span>
+        <span className="grow">Upstream model</span>
+        {hasWeights ? <span className="target-number">Weight</span> : null}
+        <span className="target-format">Format</span>
+        <span className="target-buttons" />
+      </div>
       <ol className="targets" ref={list}>
         {rows.map((row, index) => (
           <TargetFields
@@ -115,14 +123,19 @@ function TargetFields({ row, index, count, weighted, providers, onChange, onMove
         ))}
       </datalist>
       {weighted ? (
-        <input
-          className="input target-number"
-          aria-label={name('weight')}
-          placeholder="Weight 1"
-          inputMode="numeric"
-          value={row.weight}
-          onChange={(event) => onChange({ weight: event.target.value })}
-        />
+        <label className="target-number">
+          <span className="small quiet" aria-hidden="true">
+            Weight
+          </span>
+          <input
+            className="input"
+            aria-label={name('weight')}
+            placeholder="1"
+            inputMode="numeric"
+            value={row.weight}
+            onChange={(event) => onChange({ weight: event.target.value })}
+          />
+        </label>
       ) : null}
       <FormatSelect label={name('format')} format={row.format} onChange={(format) => onChange({ format })} />
       <TargetButtons index={index} count={count} onMove={onMove} onRemove={onRemove} />
