@@ -230,6 +230,7 @@ function TableRow<Row>({ table, index, columns, digits, keys }: TableRowProps<Ro
       )}
       <tr
         data-row={index}
+        data-key={table.rowKey(row)}
         aria-rowindex={index + 1}
         className={`${canOpen ? 'can-open' : ''} ${table.rowClass?.(row) ?? ''}`.trim() || undefined}
         tabIndex={index === keys.active || (keys.active === -1 && index === 0) ? 0 : -1}

@@ -71,15 +71,38 @@ function useSignedOutRedirect(): void {
   }, [data, navigate])
 }
 
-/** After navigation the keyboard and screen readers start at the top of the page, unless the user is already typing. */
+const leftFrames = 30
+
+/** Who comes back to a list goes on from the row or the card that they opened, as soon as it is drawn. */
+function focusLeft(from: string, list: string): () => void {
+  const [key, path] = [from.slice(list.length + 1), from].map((text) => CSS.escape(text))
+  const selector = `[data-key="${key}"], a[href="${path}"], a[href^="${path}?"]`
+  let frames = 0
+  const look = () => {
+    if (document.activeElement?.id !== 'main') return
+    const found = document.activeElement.querySelector<HTMLElement>(selector)
+    if (found !== null) found.focus()
+    else if (frames++ < leftFrames) frame = requestAnimationFrame(look)
+  }
+  let frame = requestAnimationFrame(look)
+  return () => cancelAnimationFrame(frame)
+}
+
+/**
+ * After navigation the keyboard and screen readers start at the top of the page, or at what one comes back from, unless the user is
+ * already typing.
+ */
 function useFocusOnArrival() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
   const before = useRef(path)
   useEffect(() => {
     const writes = document.activeElement?.matches('input, textarea, select') === true
-    if (before.current !== undefined && before.current !== path && !writes) main.current?.focus({ preventScroll: true })
+    const from = before.current
     before.current = path
+    if (from === undefined || from === path || writes) return
+    main.current?.focus({ preventScroll: true })
+    if (path !== undefined && from.startsWith(`${path}/`)) return focusLeft(from, path)
   }, [path])
   return main
 }
