@@ -70,6 +70,19 @@ describe.skipIf(!hasBrowser)('forms and filters of the console (needs chromium)'
     expect(page.url()).not.toContain('sp_live')
   })
 
+  it('takes the filter of a list away where its name is pressed in the rail, and has it again on the way back', async () => {
+    const { page, visit } = stage
+    await visit('/keys')
+    const field = page.getByLabel('Filter keys')
+    await field.pressSequentially('key-1')
+    await page.waitForURL('**/keys?find=key-1')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Keys' }).click()
+    await page.getByText('12 shown', { exact: true }).waitFor()
+    expect(await field.inputValue()).toBe('')
+    await page.goBack()
+    await expect.poll(() => field.inputValue()).toBe('key-1')
+  })
+
   it('names its own fields and pages where the gateway names flags and commands', async () => {
     const { page, visit } = stage
     await visit('/settings/operations/providers.add')

@@ -114,7 +114,9 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     expect(await page.locator('.record-entry').filter({ hasText: 'Out of service' }).locator('dd').textContent()).toBe(
       'No',
     )
-    await visit('/settings/policies')
+    await visit('/settings/policies?find=large')
+    await page.getByText('None of 1 policies matches “large”.').waitFor()
+    await page.getByRole('button', { name: 'Clear filter' }).click()
     await confirmDanger(page, 'Remove', 'small')
     await page.getByText('No policies yet').waitFor()
   })

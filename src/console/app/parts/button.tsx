@@ -1,4 +1,5 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
 
 export type ButtonVariant = 'plain' | 'primary' | 'danger' | 'quiet'
@@ -32,6 +33,11 @@ export function Button({ variant, icon, small, busy, className, children, onClic
       {children}
     </button>
   )
+}
+
+/** The one of a page that adds what the page lists. */
+export function AddButton(props: Pick<ButtonProps, 'variant' | 'onClick' | 'children'>) {
+  return <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} {...props} />
 }
 
 /** A button with an icon only; `label` is its name. */

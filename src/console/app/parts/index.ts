@@ -19,7 +19,7 @@
  * named in styles/areas.css. A page reads its address with `getRouteApi('/app/keys/$key')`: importing routes.ts would
  * be a cycle.
  */
-export { Button, IconButton, LinkButton } from './button.tsx'
+export { AddButton, Button, IconButton, LinkButton } from './button.tsx'
 export { Chart, ChartLegend, type ChartSeries } from './chart.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import {
-  Button,
+  AddButton,
   Count,
   DataTable,
   digitsOfMoney,
@@ -81,13 +80,12 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const isLong = isLongTable(rows)
   const columns = columnsFor(rows, usage, days)
   const create = may ? (
-    <Button
+    <AddButton
       variant={made === null ? 'primary' : 'plain'}
-      icon={<Plus size={16} aria-hidden="true" />}
       onClick={() => void navigate({ to: '/keys', search: (before) => ({ ...keepScope(before), create: 'new' }) })}
     >
       Create key
-    </Button>
+    </AddButton>
   ) : null
   return (
     <Page fill={isLong} title="Keys" beside={<ScopeNote />} actions={rows.length === 0 ? null : create}>

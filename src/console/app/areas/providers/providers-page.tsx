@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Empty, QueryFault } from '../../parts/index.ts'
+import { AddButton, Empty, QueryFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
@@ -23,11 +22,7 @@ function ProviderList() {
   const may = useMay('providers.add')
   const navigate = useNavigate()
   const add = () => void navigate({ to: '/providers', search: (before) => ({ ...keepScope(before), add: 'choose' }) })
-  const action = may ? (
-    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={add}>
-      Add provider
-    </Button>
-  ) : null
+  const action = may ? <AddButton onClick={add}>Add provider</AddButton> : null
   return (
     <Page title="Providers" actions={providers.data?.length === 0 ? null : action}>
       {providers.isPending ? <Loading /> : null}

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import {
-  Button,
+  AddButton,
   DataTable,
   Empty,
   isLongTable,
@@ -57,13 +56,11 @@ function RouteList() {
   const hours = useRouteHours(rows, all.data)
   const isLong = isLongTable(rows)
   const add = may ? (
-    <Button
-      variant="primary"
-      icon={<Plus size={16} aria-hidden="true" />}
+    <AddButton
       onClick={() => void navigate({ to: '/routing', search: (before) => ({ ...keepScope(before), add: 'choose' }) })}
     >
       Add route
-    </Button>
+    </AddButton>
   ) : null
   return (
     <Page

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdminClient } from '../../../../admin/client-link.ts'
 import { orpc } from '../../client/admin.ts'
 import {
+  AddButton,
   Button,
   DataTable,
   Dialog,
@@ -44,11 +44,7 @@ export function Alerts() {
   const [editing, setEditing] = useState<Alert | null>(null)
   const [added, setAdded] = useState<AddedAlert | null>(null)
   const may = useMay('alerts.add')
-  const add = may ? (
-    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
-      Add alert
-    </Button>
-  ) : null
+  const add = may ? <AddButton onClick={() => setAdding(true)}>Add alert</AddButton> : null
   return (
     <>
       <div className="row spread">

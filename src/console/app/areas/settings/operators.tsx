@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, DataTable, Dialog, Empty, OperationForm, QueryFault, Time } from '../../parts/index.ts'
+import { AddButton, DataTable, Dialog, Empty, OperationForm, QueryFault, Time } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import type { Operator, OperatorLink } from '../outputs.ts'
@@ -37,11 +36,7 @@ export function Operators() {
   const [edited, setEdited] = useState<Operator | null>(null)
   const [made, setMade] = useState<OperatorLink | null>(null)
   const may = useMay('operators.add')
-  const add = may ? (
-    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
-      Add operator
-    </Button>
-  ) : null
+  const add = may ? <AddButton onClick={() => setAdding(true)}>Add operator</AddButton> : null
   return (
     <>
       <div className="row spread">

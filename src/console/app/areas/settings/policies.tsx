@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import {
+  AddButton,
   Button,
   Dialog,
   Empty,
@@ -41,11 +41,7 @@ export function Policies() {
   const may = useMay('policies.add')
   const mayChange = useMayChange()
   const close = () => setEdited(null)
-  const add = may ? (
-    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setEdited('new')}>
-      Add policy
-    </Button>
-  ) : null
+  const add = may ? <AddButton onClick={() => setEdited('new')}>Add policy</AddButton> : null
   return (
     <>
       <div className="row spread">

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import {
+  AddButton,
   Button,
   DataTable,
   Dialog,
@@ -83,11 +83,7 @@ export function Prices() {
           </Link>
           .
         </p>
-        {may ? (
-          <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setSetting({})}>
-            Set price
-          </Button>
-        ) : null}
+        {may ? <AddButton onClick={() => setSetting({})}>Set price</AddButton> : null}
       </div>
       <PriceFilter text={text} onText={setText} own={own} onOwn={setOwn} />
       {prices.isPending ? <Loading /> : null}

@@ -4,6 +4,7 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import {
+  AddButton,
   Button,
   Dialog,
   Empty,
@@ -38,11 +39,7 @@ export function Projects() {
         <p className="quiet">
           Every key and route belongs to one environment of one project and is isolated from the others.
         </p>
-        {may ? (
-          <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
-            Add project
-          </Button>
-        ) : null}
+        {may ? <AddButton onClick={() => setAdding(true)}>Add project</AddButton> : null}
       </div>
       {projects.isPending || environments.isPending ? <Loading /> : null}
       <QueryFault of={projects} />

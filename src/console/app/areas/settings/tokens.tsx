@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdminClient } from '../../../../admin/client-link.ts'
 import { orpc } from '../../client/admin.ts'
 import {
-  Button,
+  AddButton,
   Code,
   DataTable,
   Dialog,
@@ -37,11 +36,7 @@ export function Tokens() {
   const [creating, setCreating] = useState(false)
   const [made, setMade] = useState<CreatedToken | null>(null)
   const may = useMay('tokens.create')
-  const create = may ? (
-    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setCreating(true)}>
-      Create token
-    </Button>
-  ) : null
+  const create = may ? <AddButton onClick={() => setCreating(true)}>Create token</AddButton> : null
   return (
     <>
       <div className="row spread">
