@@ -72,7 +72,7 @@ describe('status', () => {
       `nodes      gw-0 (this one): removed from the cluster
            gw-1: not known while this node is cut off
            gw-2: not heard of
-           gw-3: well
+           gw-3: healthy
 `,
     )
     const drained = { ...nothing, name: 'gw-b', state: 'present', draining: true }

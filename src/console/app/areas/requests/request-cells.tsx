@@ -143,7 +143,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     id: 'tokens',
     title: 'Tokens',
     number: true,
-    width: '152px',
+    width: '136px',
     roomyOnly: true,
     cell: (row) => <Tokens row={row} />,
   },
@@ -181,7 +181,7 @@ export function requestColumns(change: ChangeFilters, ofNodes: boolean): TableCo
     {
       id: 'status',
       title: 'Status',
-      width: '240px',
+      width: '216px',
       middleWidth: '116px',
       narrowWidth: '86px',
       cell: (row) => (
