@@ -13,16 +13,22 @@ export function makeManCommand(manual: Manual): LocalCommand {
     name: 'man',
     summary: 'Print the manual page, or write all manual pages to a directory',
     arguments: [
-      { name: 'directory', description: 'Directory to write to; created if it does not exist', optional: true },
+      {
+        name: 'directory',
+        description: 'Directory to write to, created if it does not exist; or a command, to print its page: keys',
+        optional: true,
+      },
     ],
     options: [],
-    examples: ['man | man -l -', 'man /usr/local/share/man/man1'],
+    examples: ['man | man -l -', 'man keys | man -l -', 'man /usr/local/share/man/man1'],
     async run({ directory }, io) {
       const { globalTerms, listCommands } = await import('./commands.ts')
       const { writeManPages } = await import('./man.ts')
       const pages = writeManPages(listCommands(await manual.operations(), manual.local()), globalTerms, manual.version)
-      if (typeof directory !== 'string') {
-        await io.stdout.write(pages[0]?.text ?? '')
+      // Nobody who asks for the page of a command wants a directory of its name; `./keys` is one.
+      const asked = typeof directory === 'string' ? pages.find(({ file }) => file === `spgw-${directory}.1`) : pages[0]
+      if (asked !== undefined || typeof directory !== 'string') {
+        await io.stdout.write(asked?.text ?? '')
         return 0
       }
       const { mkdir, writeFile } = await import('node:fs/promises')

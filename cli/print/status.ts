@@ -186,7 +186,10 @@ function describeNodes({ cluster }: Partial<Status>, view: View): [string, strin
     const clock = apart === null ? [] : [`▲ clock ${describeApart(apart)} PostgreSQL: spgw cluster status`]
     const out = draining === true ? ['▲ out of service'] : []
     const words = [...out, ...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts), ...clock].join('; ')
-    return [index === 0 ? 'nodes' : '', `${name}${index === 0 ? ' (this one)' : ''}: ${words === '' ? 'healthy' : words}`]
+    return [
+      index === 0 ? 'nodes' : '',
+      `${name}${index === 0 ? ' (this one)' : ''}: ${words === '' ? 'healthy' : words}`,
+    ]
   })
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -22,6 +22,13 @@ describe('man', () => {
     expect(status).toBe(0)
     expect(io.out()).toContain('.TH "SPGW" "1"')
     expect(io.out()).toContain('.SS spgw man [directory] [flags]')
+  })
+
+  it('prints the page of one command, and makes no directory of its name', async () => {
+    const { status, io } = await runLine(['man', 'keys'], { local: [man] })
+    expect([status, io.err()]).toEqual([0, ''])
+    expect(io.out()).toContain('.SS spgw keys rotate')
+    expect(existsSync('keys')).toBe(false)
   })
 
   it('writes a page for each area, with every verb and flag of it', async () => {
