@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import {
   AddButton,
@@ -54,16 +54,7 @@ export function Policies() {
       <BudgetNotices policies={(policies.data ?? []).filter(hasBudget)} />
       {policies.isPending ? <Loading /> : null}
       <QueryFault of={policies} />
-      {policies.data?.length === 0 ? (
-        <Empty
-          title="No policies yet. Nothing is limited"
-          action={add}
-          command="spgw policies add search --budget-usd-month 200 --rpm 60 --attach project:default"
-        >
-          A policy sets budgets, rate limits, allowed models and content rules for the workspace, a project, an
-          environment or a key.
-        </Empty>
-      ) : null}
+      {policies.data?.length === 0 ? <NoPolicies add={add} /> : null}
       {filter.field}
       {filter.shown.length === 0 ? filter.none : null}
       {filter.shown.map((policy) => (
@@ -97,6 +88,19 @@ export function Policies() {
         {tried === null ? null : <TryRules policy={tried} />}
       </Dialog>
     </>
+  )
+}
+
+function NoPolicies({ add }: { add: ReactNode }) {
+  return (
+    <Empty
+      title="No policies yet. Nothing is limited"
+      action={add}
+      command="spgw policies add search --budget-usd-month 200 --rpm 60 --attach project:default"
+    >
+      A policy sets budgets, rate limits, allowed models and content rules for the workspace, a project, an environment
+      or a key.
+    </Empty>
   )
 }
 
