@@ -1,3 +1,4 @@
+import { groupDigits } from '../src/core/units.ts'
 import type { KeyPress } from './keys.ts'
 import { type EditedLine, editLine, insert, lineOf, windowOf } from './line-editor.ts'
 import type { TextTheme } from './screen.ts'
@@ -51,7 +52,9 @@ export class RowFilter {
     if (!this.typing && this.text === '') return []
     const { before, under, after } = windowOf(this.#line, 40)
     const text = this.typing ? before + theme.cursor(under) + after : this.#line.text
-    return [`${theme.paint('strong', '/')} ${text}  ${theme.paint('quiet', `${shown} of ${all}`)}`]
+    return [
+      `${theme.paint('strong', '/')} ${text}  ${theme.paint('quiet', `${groupDigits(shown)} of ${groupDigits(all)}`)}`,
+    ]
   }
 }
 

@@ -108,7 +108,7 @@ describe('the filter of a list', () => {
     expect([filter.given, filter.text]).toEqual(['ab', 'ab'])
     type(filter, 'enter')
     filter.paste('c\n')
-    expect(filter.draw(1, 30, theme)).toEqual(['/  ac b   1 of 30'])
+    expect(filter.draw(1, 2007, theme)).toEqual(['/  ac b   1 of 2,007'])
   })
 
   it('looks for a whole key by its end', () => {

@@ -3,6 +3,7 @@ import { deriveColumns } from '../../cli/print/record.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { escapeControls } from '../../src/admin/contract/show-value.ts'
+import { groupDigits } from '../../src/core/units.ts'
 import { aboutList, findVerb, inputForRow, isMaker } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -229,7 +230,7 @@ function isBounded({ fields }: Operation): boolean {
 function countRows({ path }: Operation, count: number): string {
   const noun = path.at(-1) === 'list' ? (path.at(-2) ?? '') : ''
   const plural = noun.endsWith('s') ? noun : 'rows'
-  return count === 1 ? `1 ${plural.replace(/ies$/, 'y').replace(/s$/, '')}` : `${count} ${plural}`
+  return count === 1 ? `1 ${plural.replace(/ies$/, 'y').replace(/s$/, '')}` : `${groupDigits(count)} ${plural}`
 }
 
 function columnsOf({ meta }: Operation, row: unknown): readonly Column[] {

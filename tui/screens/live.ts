@@ -4,6 +4,7 @@ import { deriveColumns } from '../../cli/print/record.ts'
 import { isSearch } from '../../src/admin/contract/requests/slow-filters.ts'
 import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import { findRequestId } from '../../src/core/ids.ts'
+import { groupDigits } from '../../src/core/units.ts'
 import { verbOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -193,7 +194,7 @@ export class LiveScreen implements Screen {
     const words = [
       light,
       ...(covers === null ? [] : [escapeControls(covers)]),
-      `${count} shown`,
+      `${groupDigits(count)} shown`,
       ...(waiting > 0 ? [theme.paint('strong', `${waiting} new: g`)] : []),
       ...(this.#searchedUntil === null
         ? []
