@@ -5,6 +5,7 @@ import { defaultLane } from '../lanes/index.ts'
 import { endOfFault, settle } from './answer/settle.ts'
 import type { Gateway } from './gateway.ts'
 import { Arrival } from './request/arrival.ts'
+import { isDiscarding } from './request/body.ts'
 import { explainMalformed, type ParserError } from './request/explain-malformed.ts'
 import type { Traffic } from './thread/traffic.ts'
 
@@ -21,6 +22,8 @@ export function rejectMalformed(traffic: Traffic, error: ParserError, socket: So
   const open = traffic.requestsOn(socket)
   // The client closed in the middle of a body, so it does not wait for an answer.
   if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
+  // It gave up sending what had been rejected, or goes on with something else: that is no request.
+  if (open.length === 0 && isDiscarding(socket)) return closeSoon(socket)
   // Requests that arrived complete are answered, whatever follows them.
   if (open.length > 0 && open.every(({ request }) => request.complete)) return answerLast(open, socket)
   // Only a request that is still being read can be rejected. Otherwise these bytes would end up inside another answer.

@@ -304,6 +304,23 @@ describe('a record', () => {
     expect(length).toBeLessThan(250)
   })
 
+  it.each([
+    ['gives up its body', 'content-length: 1000\r\n\r\nx', ''],
+    ['goes on with what is no body', 'transfer-encoding: chunked\r\n\r\n', 'zz\r\n'],
+  ])('is the only one of a rejected request that %s', async (_how, body, rest) => {
+    const known = new Set(plane.records().map(({ id }) => id))
+    const socket = connect()
+    const ended = once(socket, 'end')
+    socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-none\r\n${body}`)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1.1 401 /)
+    socket.end(rest)
+    await ended
+    socket.destroy()
+    const added = plane.records().filter(({ id }) => !known.has(id))
+    expect(added.map(({ status }) => status)).toEqual([401])
+  })
+
   it('stays small, however long the model and the path are', async () => {
     const model = `any-${'x'.repeat(2_000_000)}`
     const close = 'connection: close\r\n'

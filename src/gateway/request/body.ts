@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { type Fault, fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/json/known-spans.ts'
 import { loadOnce } from '../../core/load-once.ts'
@@ -141,11 +142,20 @@ async function joinInSlices(pieces: Pieces): Promise<Buffer> {
 const discardedBytes = 512 * 1024 * 1024
 const discardMs = 30_000
 
+/** The last on each connection. */
+const discarded = new WeakMap<Socket, IncomingMessage>()
+
+/** Whether what comes on a connection is still the body of a rejected request. */
+export function isDiscarding(socket: Socket): boolean {
+  return discarded.get(socket)?.complete === false
+}
+
 /**
  * Receives and drops the rest of a rejected request's body, up to a bound, so that the client can read the answer: to close the connection
  * while the client still sends would reset it, and the answer would be lost.
  */
 export function discardBody(request: IncomingMessage, deadlines: Deadlines): void {
+  discarded.set(request.socket, request)
   let left = discardedBytes
   const limit = new Deadline(() => request.destroy())
   limit.at = performance.now() + discardMs
