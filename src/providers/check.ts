@@ -116,7 +116,7 @@ function unreachable(fault: TransportFault): string {
       'Check HTTPS_PROXY and HTTP_PROXY where the gateway runs, or --proxy of the provider; --proxy direct uses none.',
     refused: '',
     denied: '',
-    tls: 'Check whether the address is https or http, and whether the certificate is trusted here.',
+    tls: 'Check whether the address is https or http, and whether the certificate is trusted here: --authorities "$(cat ca.pem)" also trusts those of that file.',
     'client-certificate':
       'Put one into the credential: {"credential": …, "client_certificate": …, "client_key": …}, both in PEM, with --credential-stdin.',
     reset: 'Check that the address and the scheme (http or https) are right.',
