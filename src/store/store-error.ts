@@ -117,11 +117,16 @@ const faultsByCode: Record<string, string> = {
 /** A start that failed at a file of the database's. */
 export function refuseToStart(path: string, error: unknown): StoreRefused {
   const { message, code } = translateSqliteError(error) as Error & { code?: unknown }
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || message.startsWith('the disk is full')
-  return new StoreRefused(
-    `${path}: ${message}`,
-    isFull ? 'Free some space on that disk, then start it again.' : undefined,
-  )
+  return new StoreRefused(`${path}: ${message}`, adviseStart(message, code))
+}
+
+function adviseStart(message: string, code: unknown): string | undefined {
+  if (code === 'ENOSPC' || code === 'EDQUOT' || message.startsWith('the disk is full'))
+    return 'Free some space on that disk, then start it again.'
+  // Of dlopen.
+  return message.includes('failed to map segment')
+    ? 'The database engine is unpacked into the data directory: mount its file system without noexec, or choose another directory.'
+    : undefined
 }
 
 export function isDamage(error: unknown): boolean {

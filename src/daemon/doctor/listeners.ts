@@ -17,18 +17,14 @@ export async function checkListeners(settings: Settings, isRunning: boolean): Pr
 }
 
 async function checkAddress(name: 'gateway' | 'console', host: string, port: number): Promise<Diagnostic> {
-  const { claimPort } = await import('../../gateway/thread/server-address.ts')
+  const { AddressTaken, claimPort } = await import('../../gateway/thread/server-address.ts')
   const address = `${host}:${port}`
   try {
     await claimPort(host, port)
     return ok(`${name} address`, `${address} is free`)
   } catch (error) {
-    const message = errorText(error)
-    return problem(
-      `${name} address`,
-      message,
-      `Stop the program that uses it, or choose another address: ${name}.listen in config.yaml.`,
-    )
+    const remedy = error instanceof AddressTaken ? error.remedy : 'Choose another address'
+    return problem(`${name} address`, errorText(error), `${remedy}: ${name}.listen in config.yaml.`)
   }
 }
 

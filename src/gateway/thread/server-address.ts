@@ -15,14 +15,25 @@ export function certificateProblem({ cert, key }: Pick<ServerCertificate, 'cert'
 
 /** The gateway cannot listen on the address. */
 export class AddressTaken extends Error {
-  readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
+  /** What to do, up to where the address is set. */
+  readonly remedy: string
+  readonly hint: string
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     super(`cannot listen on ${host}:${port}: ${cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message}`, {
       cause,
     })
     this.name = 'AddressTaken'
+    this.remedy = remedyOf(cause.code, port)
+    this.hint = `${this.remedy}: spgw serve --listen HOST:PORT`
   }
+}
+
+function remedyOf(code: string | undefined, port: number): string {
+  if (code === 'EADDRINUSE') return 'Stop what listens there, or choose another address'
+  if (code === 'EACCES')
+    return `Let every user listen there (sysctl net.ipv4.ip_unprivileged_port_start=${port}), put a proxy in front, or choose a port above 1023`
+  return 'Choose an address of this machine, or 0.0.0.0 for all that it has'
 }
 
 /**
