@@ -21,6 +21,8 @@ export interface ProviderKind {
    * lists: this is asked for each call.
    */
   formats: readonly FormatName[] | ((settings: ProviderSettings, model: string) => readonly FormatName[])
+  /** The one of these in which clients of all others ask for a model; absent: the first. */
+  preferredFormat?(model: string): FormatName
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** Whether a provider with these settings has no such operation, although its kind may have it. */

@@ -2,7 +2,7 @@ import type { ProviderKind, ProviderSettings } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import type { Preset } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
-import { chatOnly, openaiCheck, openaiFormats, readOpenaiError } from './wire/openai-format.ts'
+import { chatOnly, openaiCheck, openaiFormats, preferredOpenaiFormat, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -20,8 +20,8 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     title: 'OpenAI-compatible server',
     description: 'Any vendor or server with an OpenAI-compatible API',
     lanes: ['openai'],
-    formats: (settings, model) =>
-      hasResponses(settings.preset, settings.responses) ? openaiFormats(settings, model) : chatOnly,
+    formats: ({ preset, responses }) => (hasResponses(preset, responses) ? openaiFormats : chatOnly),
+    preferredFormat: preferredOpenaiFormat,
     defaultBaseUrl: '',
     baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',
     credential: 'optional',

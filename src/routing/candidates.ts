@@ -87,6 +87,8 @@ export interface KindFacts {
   lanes: readonly LaneName[]
   /** In order of preference, those in which it can be asked for a model; absent: calls are never translated for it. */
   formats?: readonly FormatName[] | ((settings: SnapshotProvider['settings'], model: string) => readonly FormatName[])
+  /** The one of these in which clients of all others ask for a model; absent: the first. */
+  preferredFormat?(model: string): FormatName
   /** The only operations that it has; absent: all of its lanes. */
   serves?: readonly string[]
   isUnsupported?(settings: SnapshotProvider['settings'], operation: string): boolean
@@ -198,8 +200,21 @@ function findTranslation(
   const wanted = target.format ?? null
   if (wanted !== null) return wanted === format ? null : { from: format, to: wanted }
   const formats = typeof given === 'function' ? given(provider.settings, upstreamModel) : given
-  const to = counts ? (formats.find((each) => each !== 'chat') ?? formats[0]) : formats[0]
-  return to === undefined || formats.includes(format) ? null : { from: format, to }
+  if (formats.includes(format)) return null
+  const [first, ...others] = orderFormats(kind, formats, upstreamModel)
+  const to = counts && first === 'chat' ? (others[0] ?? first) : first
+  return to === undefined ? null : { from: format, to }
+}
+
+/** The formats in which it can be asked for a model; the first is the one for clients that speak none of them. */
+export function orderFormats(
+  kind: Pick<KindFacts, 'preferredFormat'> | undefined,
+  formats: readonly FormatName[],
+  model: string,
+): readonly FormatName[] {
+  const preferred = kind?.preferredFormat?.(model)
+  if (preferred === undefined || !formats.includes(preferred)) return formats
+  return [preferred, ...formats.filter((each) => each !== preferred)]
 }
 
 /** Made once a snapshot where the name is always the same. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addBatchAsk, type BatchAsk, resumeBatchAsks } from '../../src/core/stored-object.ts'
+import { addBatchAsk, type BatchAsk, resumeBatchAsks } from '../../src/core/batch-input.ts'
 
 const line = { bytes: 10, output: 5 }
 

@@ -213,19 +213,18 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   const price = priceAt(gateway, at) ?? unpriced?.price ?? null
   const nano = price === null ? null : costOf(usage, price)
   const left = price === null ? null : unpricedParts(usage.detail, price)
-  const text = unpricedText(priced.model, price === null, nano === null ? null : left)
-  if (price !== null && nano !== null && left === null) return { usd: usdOfNano(nano), price_version: price.version }
+  const cost = price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+  if (cost !== null && left === null) return cost
+  const { model } = priced
+  let text = flatText('The model ', model, ' has no price, so this request has no cost.')
+  if (cost !== null)
+    text = flatText('The price of ', model, ' has no rate for ', left ?? '', ': its cost is without that.')
+  else if (price !== null)
+    text = flatText('The price of ', model, ' has no rate for what this request used, so it has no cost.')
   // Noted once, although each attempt and each turn of a connection comes here.
-  if (policySignals.every((signal) => signal.text !== text))
-    policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
-  return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
-}
-
-function unpricedText(model: string, isUnknown: boolean, left: string | null): string {
-  if (isUnknown) return flatText('The model ', model, ' has no price, so this request has no cost.')
-  return left === null
-    ? flatText('The price of ', model, ' has no rate for what this request used, so it has no cost.')
-    : flatText('The price of ', model, ' has no rate for ', left, ': its cost is without that.')
+  for (const signal of policySignals) if (signal.text === text) return cost
+  policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model, provider } })
+  return cost
 }
 
 /** A turn's reported usage if it can be true, else the estimate from its frames. */

@@ -6,7 +6,7 @@ import { loadOnce } from '../../core/load-once.ts'
 import { freeChunk, Pieces } from '../../core/pieces.ts'
 import { inSlices } from '../../core/slices.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
-import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
+import { type BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
 import { freeBytes, type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
 
 const inflating = loadOnce(() => import('./inflate.ts'))

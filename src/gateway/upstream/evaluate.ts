@@ -12,7 +12,7 @@ import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Gated, Head } from './answer-consumer.ts'
-import { hideAccount, type Leg, type Passing, secretsOf } from './leg.ts'
+import { hideAccount, type Leg, type Passing } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** What goes to the client: content that has begun, a whole answer, or a provider's own error that passes. */
@@ -117,7 +117,9 @@ const leftOut = "Headers of the answer held the provider's credential and were l
 function withoutCredential({ gated, leg }: GatedAttempt): Gated {
   if (!('head' in gated)) return gated
   const note = (names: string[]) => leg.call.trace.note('credential', `${leftOut}: ${names.join(', ')}.`)
-  const headers = secretsOf(leg).reduce((left, secret) => hideInHeaders(left, secret, note), gated.head.headers)
+  let { headers } = gated.head
+  if (leg.credential !== null) headers = hideInHeaders(headers, leg.credential, note)
+  for (const secret of leg.provider.secrets) headers = hideInHeaders(headers, secret, note)
   return headers === gated.head.headers ? gated : { ...gated, head: { ...gated.head, headers } }
 }
 

@@ -265,7 +265,8 @@ export function sendLeg(leg: Leg): UpstreamCall {
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
   // The gateway itself writes a translated body, without escapes.
   const mayName = (bytes: Buffer) => (leg.translation === null ? inspection.mayRefer : bytes.includes('gs:'))
-  const denied = findDenied(leg.provider, leg.request.body, mayName)
+  const { deniesName } = leg.provider.kind
+  const denied = deniesName === undefined ? null : findDenied(leg.provider, leg.request.body, mayName)
   upstream.begin(denied === null ? transport.send(leg.request, upstream) : denySending(upstream, denied))
   noteLeg(leg)
   return upstream
@@ -376,19 +377,13 @@ export function credentialIdOf(leg: Pick<Leg, 'provider' | 'credentialIndex'>): 
   return leg.provider.row.credentials[leg.credentialIndex]?.id ?? null
 }
 
-type Sender = Pick<Leg, 'provider' | 'credential'>
-
-/** What this attempt sends that nobody else may see. */
-export function secretsOf({ provider: { secrets }, credential }: Sender): readonly Secret[] {
-  return credential === null ? secrets : [credential, ...secrets]
-}
-
 /** A provider's error without account ids and the secrets that were sent. */
-export function hideAccount(sender: Sender, bytes: Buffer): Buffer {
-  const scrubbed = sender.provider.kind.scrub(bytes)
+export function hideAccount({ provider, credential }: Pick<Leg, 'provider' | 'credential'>, bytes: Buffer): Buffer {
+  const scrubbed = provider.kind.scrub(bytes)
+  const secrets = credential === null ? provider.secrets : [credential, ...provider.secrets]
   // Latin-1 keeps every byte through the round trip.
   const text = scrubbed.toString('latin1')
-  const masked = secretsOf(sender).reduce(hideSecret, text)
+  const masked = secrets.reduce(hideSecret, text)
   return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 

@@ -146,10 +146,11 @@ export function variantOf(price: ModelPrice, named: string | null): PriceVariant
 /** What a call used besides tokens that the price has no rate for, in words; null: nothing. */
 export function unpricedParts(detail: UsageDetail | null, price: ModelPrice): string | null {
   if (detail === null) return null
-  const parts = callRates
-    .filter(([used, rate]) => (detail[used] ?? 0) > 0 && price[rate] === null)
-    .map(([used, , name]) => `${name} (${detail[used]})`)
-  return parts.length === 0 ? null : parts.join(', ')
+  let parts: string | null = null
+  for (const [used, rate, name] of callRates)
+    if ((detail[used] ?? 0) > 0 && price[rate] === null)
+      parts = `${parts === null ? '' : `${parts}, `}${name} (${detail[used]})`
+  return parts
 }
 
 const callRates = [

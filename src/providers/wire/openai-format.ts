@@ -6,14 +6,13 @@ import { checkPassed, readModelList, readName } from './check-reading.ts'
 
 /** What `openai` and `openai-compatible` share. */
 
-const chatFirst: readonly FormatName[] = ['chat', 'responses']
-const responsesFirst: readonly FormatName[] = ['responses', 'chat']
+export const openaiFormats: readonly FormatName[] = ['chat', 'responses']
 
 /** Chat completions refuse tools of models that reason, from GPT-5.4 on, and do not have Codex's and the `pro` models at all. */
 const onlyWholeInResponses = /gpt-5\.(?:[4-9]|\d\d)|gpt-[6-9]|gpt-5.*-pro|o[13]-pro|codex|deep-research/
 
-export function openaiFormats(_settings: object, model: string): readonly FormatName[] {
-  return onlyWholeInResponses.test(model.toLowerCase()) ? responsesFirst : chatFirst
+export function preferredOpenaiFormat(model: string): FormatName {
+  return onlyWholeInResponses.test(model.toLowerCase()) ? 'responses' : 'chat'
 }
 export const chatOnly: readonly FormatName[] = ['chat']
 

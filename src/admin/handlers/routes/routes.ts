@@ -2,6 +2,7 @@ import { isFallbackCondition, notACondition } from '../../../core/fallback-condi
 import type { FormatName } from '../../../core/format.ts'
 import { newId } from '../../../core/ids.ts'
 import { parseDuration } from '../../../core/units.ts'
+import { orderFormats } from '../../../routing/candidates.ts'
 import { RouteIndex, validateRoute } from '../../../routing/plan.ts'
 import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
@@ -64,9 +65,9 @@ function formatsOf(
   if (target.format !== null) return [target.format]
   const provider = runtime.snapshot().configuration.providers.find(({ id }) => id === target.providerId)
   const kind = provider && kinds.find((each) => each.kind === provider.kind)
-  const formats = kind?.formats ?? []
-  if (typeof formats !== 'function') return [...formats]
-  return [...formats(provider?.settings ?? {}, target.upstreamModel ?? model)]
+  const given = kind?.formats ?? []
+  const name = target.upstreamModel ?? model
+  return [...orderFormats(kind, typeof given === 'function' ? given(provider?.settings ?? {}, name) : given, name)]
 }
 
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
