@@ -84,7 +84,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
     const keyring = settleKeyring(await key.promise, witness, dataDirectory)
     if (witness === null) await store.seal.setWitness(sealWitness(keyring))
     // Nodes of an earlier version could not open what all of them share: there the next change of a provider seals its own.
-    if (settings.cluster === null) await (await import('./seal-headers.ts')).sealStoredHeaders(store, keyring)
+    if (settings.cluster === null) await (await import('./seal-headers.ts')).sealHeaders(store, keyring)
     await makeFirstResources(store, made)
     return { keyring, store, databasePath, nativeBinding, journalDirectory, made, fresh: witness === null }
   } catch (error) {

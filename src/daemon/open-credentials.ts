@@ -1,4 +1,4 @@
-import { headerIdentity, hiddenHeader, isHidden } from '../core/hidden-header.ts'
+import { headerIdentity, isHidden } from '../core/hidden-header.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'
@@ -10,27 +10,29 @@ export const sealedShut = 'its stored credential cannot be decrypted; enter it a
 /** What does not open counts as absent: one broken value must not keep every other change from the data plane. */
 export function openCredentials({ id, revision }: Provider, keyring: Keyring): { id: string; credential: Secret }[] {
   return revision.credentials.flatMap(({ id: credentialId, sealed }) => {
-    try {
-      return { id: credentialId, credential: keyring.open(sealed, `credential:${id}:${credentialId}`) }
-    } catch (error) {
-      if (error instanceof SealBroken) return []
-      throw error
-    }
+    const credential = tryOpen(keyring, sealed, `credential:${id}:${credentialId}`)
+    return credential === null ? [] : [{ id: credentialId, credential }]
   })
 }
 
-/** The same of headers: one that does not open is not sent. */
 export function openHeaders({ id, revision }: Provider, keyring: Keyring): Record<string, string> {
-  const opened = Object.entries(revision.headers).flatMap(([name, value]) => {
-    if (!isHidden(value)) return [[name, value]]
-    try {
-      return [[name, keyring.open(value.slice(hiddenHeader.length), headerIdentity(id, name)).reveal()]]
-    } catch (error) {
-      if (error instanceof SealBroken) return []
-      throw error
-    }
-  })
-  return Object.fromEntries(opened)
+  const headers = { ...revision.headers }
+  for (const [name, value] of Object.entries(headers)) {
+    if (!isHidden(value)) continue
+    const secret = tryOpen(keyring, value.slice(1), headerIdentity(id, name))
+    if (secret === null) delete headers[name]
+    else headers[name] = secret.reveal()
+  }
+  return headers
+}
+
+function tryOpen(keyring: Keyring, sealed: string, identity: string): Secret | null {
+  try {
+    return keyring.open(sealed, identity)
+  } catch (error) {
+    if (error instanceof SealBroken) return null
+    throw error
+  }
 }
 
 /** It has credentials, and none of them opens. */

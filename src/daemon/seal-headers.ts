@@ -4,7 +4,7 @@ import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
 
 /** Earlier versions stored all headers of providers in clear. */
-export async function sealStoredHeaders(store: StoreClient, keyring: Keyring): Promise<void> {
+export async function sealHeaders(store: StoreClient, keyring: Keyring): Promise<void> {
   const sealed = (providerId: string, headers: Record<string, string>) =>
     Object.entries(headers).map(([name, value]) => {
       const isClear = !isHidden(value) && mayBeSecret(name, value)

@@ -60,11 +60,6 @@ export const azureOpenai: ProviderKind = {
   },
   transport: null,
   unsupported: () => [],
-  // Of a `data_sources` entry: the identity is the resource's, and reads whatever the company lets it read.
-  deniesName: (_provider, name, parent, text) =>
-    name === 'type' && parent === 'authentication' && /managed_identity/i.test(text.readId())
-      ? 'A data source may not be read with the managed identity of the resource; give it a credential of your own.'
-      : null,
   wrapTransport(transport, call) {
     const placed = isDated(call.provider) && call.model !== '' ? inDeployment(transport, call) : transport
     const document = call.credential && readJsonCredential(call.credential)

@@ -109,13 +109,11 @@ function blameAbsence(result: CheckResult, given: boolean): CheckResult {
 }
 
 function unreachable(fault: TransportFault): string {
-  const advice: Record<TransportFault['kind'], string> = {
+  const advice: Partial<Record<TransportFault['kind'], string>> = {
     'connect-timeout': 'Check the host and port, and that a firewall lets the gateway out.',
     unreachable: 'Check the host and port of the base URL, and that the server runs.',
     proxy:
       'Check HTTPS_PROXY and HTTP_PROXY where the gateway runs, or --proxy of the provider; --proxy direct uses none.',
-    refused: '',
-    denied: '',
     tls: 'Check whether the address is https or http, and whether the certificate is trusted here: --authorities "$(cat ca.pem)" also trusts those of that file.',
     'client-certificate':
       'Put one into the credential: {"credential": …, "client_certificate": …, "client_key": …}, both in PEM, with --credential-stdin.',
@@ -123,7 +121,7 @@ function unreachable(fault: TransportFault): string {
     exhausted: 'Raise the limit of open files: LimitNOFILE=65536 in the service, or ulimit -n.',
     protocol: 'Check that the address and the scheme (http or https) are right.',
   }
-  return `${fault.message} ${advice[fault.kind]}`.trimEnd()
+  return `${fault.message} ${advice[fault.kind] ?? ''}`.trimEnd()
 }
 
 function firstLane(kind: ProviderKind): LaneName {

@@ -63,11 +63,6 @@ export interface ProviderKind {
    * answer. Returns the transport for this one call, and reports each change of the request to `call.recordChange`.
    */
   wrapTransport?(transport: Transport, call: CallContext): Transport
-  /**
-   * Why a client may not write this text in a member of that name (both folded): the cloud would open what it names with the rights of the
-   * gateway's account. Null: it may.
-   */
-  deniesName?(provider: ProviderTarget, name: string, parent: string, text: { readId(): string }): string | null
   /** Body features that the vendor rejects (`stream_options`), from its preset. */
   unsupported(provider: ProviderTarget): readonly 'stream_options'[]
   /** The member that all of its servers take for the limit of an answer, where some do not know the newer one. */

@@ -7,7 +7,6 @@ import { readJsonCredential } from './credential.ts'
 import { egressSettings } from './egress.ts'
 import { validateExternalAccount } from './vertex/machine-identity.ts'
 import { adaptVertex } from './vertex/request.ts'
-import { deniesResource } from './vertex/resources.ts'
 import { renderAnthropicError } from './wire/anthropic-hosted.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts'
@@ -46,8 +45,7 @@ export const vertex: ProviderKind = {
       required: true,
     },
     cloud_resources: {
-      description:
-        'What requests may name in Google Cloud, separated by commas: gs://BUCKET/ or more of a URI, data stores, engines, RAG corpora (default: nothing)',
+      description: 'gs://BUCKET/, data stores, RAG corpora that requests may name',
     },
     ...egressSettings,
   },
@@ -67,7 +65,6 @@ export const vertex: ProviderKind = {
   },
   transport: null,
   unsupported: () => [],
-  deniesName: deniesResource,
   wrapTransport(transport, call) {
     const document = call.credential && readJsonCredential(call.credential)
     const open =

@@ -137,9 +137,7 @@ describe('the credentials of a provider', () => {
 
   it('are, with headers, the only fields whose variables may be unset', () => {
     const text = `providers:\n  - name: p\n    kind: demo\n    tags: { x: "\${UNSET}" }\n    headers: { y: "\${UNSET}" }\n    credential: \${UNSET}`
-    expect(mistakesIn(text)).toEqual([
-      'config.yaml:4:13: tags: the variable UNSET is not set; set it and apply again',
-    ])
+    expect(mistakesIn(text)).toEqual(['config.yaml:4:13: tags: the variable UNSET is not set; set it and apply again'])
   })
 })
 

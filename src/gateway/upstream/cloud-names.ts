@@ -1,4 +1,5 @@
 import { walkMembers } from '../../lanes/json-tree.ts'
+import { deniesNameOf } from '../../providers/cloud-names.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
 /** The content of these members is the client's own: arguments of functions and what they gave back, labels. */
@@ -13,7 +14,7 @@ export function findDenied(
   body: unknown,
   mayName: (body: Buffer) => boolean,
 ): string | null {
-  const { deniesName } = kind
+  const deniesName = deniesNameOf(kind.kind)
   if (deniesName === undefined || !Buffer.isBuffer(body) || !mayName(body)) return null
   let denied: string | null = null
   const wrong = walkMembers(body, {
