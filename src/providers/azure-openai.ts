@@ -5,7 +5,7 @@ import { readJsonCredential, textOf } from './credential.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, splitBaseUrl } from './wire/base-url.ts'
 import { checkPassed } from './wire/check-reading.ts'
-import { openaiCheck, openaiFormats, preferredOpenaiFormat, readOpenaiError } from './wire/openai-format.ts'
+import { openaiCheck, openaiFormats, preferResponses, readOpenaiError } from './wire/openai-format.ts'
 import { azureRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -19,7 +19,7 @@ export const azureOpenai: ProviderKind = {
   description: 'Azure deployments, with an API key or service principal',
   lanes: ['openai'],
   formats: openaiFormats,
-  preferredFormat: preferredOpenaiFormat,
+  preferredFormat: preferResponses,
   defaultBaseUrl: '',
   credential: 'required',
   jsonCredentials: [{ title: "service principal's secret", members: ['tenant_id', 'client_id', 'client_secret'] }],

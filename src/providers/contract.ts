@@ -21,8 +21,8 @@ export interface ProviderKind {
    * lists: this is asked for each call.
    */
   formats: readonly FormatName[] | ((settings: ProviderSettings, model: string) => readonly FormatName[])
-  /** The one of these in which clients of all others ask for a model; absent: the first. */
-  preferredFormat?(model: string): FormatName
+  /** Which of them is best for a model where it is not the first; null: the first. Asked for translated calls only. */
+  preferredFormat?(model: string): FormatName | null
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** Whether a provider with these settings has no such operation, although its kind may have it. */

@@ -2,7 +2,7 @@ import type { ProviderKind, ProviderSettings } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import type { Preset } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
-import { chatOnly, openaiCheck, openaiFormats, preferredOpenaiFormat, readOpenaiError } from './wire/openai-format.ts'
+import { chatOnly, openaiCheck, openaiFormats, preferResponses, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -21,7 +21,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     description: 'Any vendor or server with an OpenAI-compatible API',
     lanes: ['openai'],
     formats: ({ preset, responses }) => (hasResponses(preset, responses) ? openaiFormats : chatOnly),
-    preferredFormat: preferredOpenaiFormat,
+    preferredFormat: preferResponses,
     defaultBaseUrl: '',
     baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',
     credential: 'optional',

@@ -1,7 +1,7 @@
 import type { ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
-import { openaiCheck, openaiFormats, preferredOpenaiFormat, readOpenaiError } from './wire/openai-format.ts'
+import { openaiCheck, openaiFormats, preferResponses, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -11,7 +11,7 @@ export const openai: ProviderKind = {
   description: 'GPT and reasoning models, embeddings, moderation',
   lanes: ['openai'],
   formats: openaiFormats,
-  preferredFormat: preferredOpenaiFormat,
+  preferredFormat: preferResponses,
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {

@@ -87,8 +87,8 @@ export interface KindFacts {
   lanes: readonly LaneName[]
   /** In order of preference, those in which it can be asked for a model; absent: calls are never translated for it. */
   formats?: readonly FormatName[] | ((settings: SnapshotProvider['settings'], model: string) => readonly FormatName[])
-  /** The one of these in which clients of all others ask for a model; absent: the first. */
-  preferredFormat?(model: string): FormatName
+  /** Which of them is best for a model; null: the first. */
+  preferredFormat?(model: string): FormatName | null
   /** The only operations that it has; absent: all of its lanes. */
   serves?: readonly string[]
   isUnsupported?(settings: SnapshotProvider['settings'], operation: string): boolean
@@ -201,20 +201,18 @@ function findTranslation(
   if (wanted !== null) return wanted === format ? null : { from: format, to: wanted }
   const formats = typeof given === 'function' ? given(provider.settings, upstreamModel) : given
   if (formats.includes(format)) return null
-  const [first, ...others] = orderFormats(kind, formats, upstreamModel)
-  const to = counts && first === 'chat' ? (others[0] ?? first) : first
+  const to = counts ? (formats.find((each) => each !== 'chat') ?? formats[0]) : bestOf(formats, kind, upstreamModel)
   return to === undefined ? null : { from: format, to }
 }
 
-/** The formats in which it can be asked for a model; the first is the one for clients that speak none of them. */
-export function orderFormats(
-  kind: Pick<KindFacts, 'preferredFormat'> | undefined,
+/** In which a model is asked where the client's own format is none of them. */
+export function bestOf(
   formats: readonly FormatName[],
+  kind: Pick<KindFacts, 'preferredFormat'> | undefined,
   model: string,
-): readonly FormatName[] {
-  const preferred = kind?.preferredFormat?.(model)
-  if (preferred === undefined || !formats.includes(preferred)) return formats
-  return [preferred, ...formats.filter((each) => each !== preferred)]
+): FormatName | undefined {
+  const preferred = kind?.preferredFormat?.(model) ?? null
+  return preferred !== null && formats.includes(preferred) ? preferred : formats[0]
 }
 
 /** Made once a snapshot where the name is always the same. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { baseUrlProblem, joinBaseUrl } from '../../src/providers/wire/base-url.ts'
-import { openaiCheck, preferredOpenaiFormat } from '../../src/providers/wire/openai-format.ts'
+import { openaiCheck, preferResponses } from '../../src/providers/wire/openai-format.ts'
 import { readReset } from '../../src/providers/wire/reset-headers.ts'
 import { readProtoDuration, readRetryAfter } from '../../src/providers/wire/retry-after.ts'
 import {
@@ -228,5 +228,5 @@ it.each([
   ['gpt-5-pro-2025-10-06', 'responses'],
   ['o3-deep-research', 'responses'],
 ])('crush 2913: other clients get %s of OpenAI by its %s', (model, first) => {
-  expect(preferredOpenaiFormat(model)).toBe(first)
+  expect(preferResponses(model) ?? 'chat').toBe(first)
 })

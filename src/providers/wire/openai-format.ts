@@ -11,8 +11,9 @@ export const openaiFormats: readonly FormatName[] = ['chat', 'responses']
 /** Chat completions refuse tools of models that reason, from GPT-5.4 on, and do not have Codex's and the `pro` models at all. */
 const onlyWholeInResponses = /gpt-5\.(?:[4-9]|\d\d)|gpt-[6-9]|gpt-5.*-pro|o[13]-pro|codex|deep-research/
 
-export function preferredOpenaiFormat(model: string): FormatName {
-  return onlyWholeInResponses.test(model.toLowerCase()) ? 'responses' : 'chat'
+/** Null: chat. */
+export function preferResponses(model: string): 'responses' | null {
+  return onlyWholeInResponses.test(model.toLowerCase()) ? 'responses' : null
 }
 export const chatOnly: readonly FormatName[] = ['chat']
 

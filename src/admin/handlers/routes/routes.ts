@@ -2,7 +2,7 @@ import { isFallbackCondition, notACondition } from '../../../core/fallback-condi
 import type { FormatName } from '../../../core/format.ts'
 import { newId } from '../../../core/ids.ts'
 import { parseDuration } from '../../../core/units.ts'
-import { orderFormats } from '../../../routing/candidates.ts'
+import { bestOf } from '../../../routing/candidates.ts'
 import { RouteIndex, validateRoute } from '../../../routing/plan.ts'
 import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
@@ -66,8 +66,10 @@ function formatsOf(
   const provider = runtime.snapshot().configuration.providers.find(({ id }) => id === target.providerId)
   const kind = provider && kinds.find((each) => each.kind === provider.kind)
   const given = kind?.formats ?? []
-  const name = target.upstreamModel ?? model
-  return [...orderFormats(kind, typeof given === 'function' ? given(provider?.settings ?? {}, name) : given, name)]
+  const upstream = target.upstreamModel ?? model
+  const formats = typeof given === 'function' ? given(provider?.settings ?? {}, upstream) : given
+  const best = bestOf(formats, kind, upstream)
+  return best === undefined ? [] : [best, ...formats.filter((format) => format !== best)]
 }
 
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
