@@ -4,7 +4,6 @@ import type { FoundBodies, PurgeQuestion, PurgeSlice } from '../../store/api.ts'
 import { toBody } from '../../store/records/bodies.ts'
 import { idAt, idSlackMs } from '../../store/records/id-time.ts'
 import type { BodyRow } from '../../store/schema.ts'
-import type { OwnRecords } from '../protocol.ts'
 import { addFull, SqlCondition } from '../readings/condition.ts'
 import type { AskPostgres } from '../readings/reading.ts'
 
@@ -132,7 +131,7 @@ const pageRows = 200
 /** Bodies of other nodes, in order, after the given one, without those that are too old for their node; null: no more. */
 export async function readOtherBodies(
   ask: AskPostgres,
-  { node, since, after }: OwnRecords & { after: readonly string[] },
+  { node, since, after }: { node: string; since: string; after: readonly string[] },
 ): Promise<{ bodies: BodyRow[]; last: string[] } | null> {
   const rows = await readKept(
     ask,
