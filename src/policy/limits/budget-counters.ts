@@ -80,8 +80,8 @@ const tries = 3
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 /** How often room is looked for once more after there was none. */
 const looks = 100
-/** How long a request waits for more of an allowance. */
-export const allowanceWaitMs = 100
+/** How long a request waits for more of an allowance. PostgreSQL answers in milliseconds, but may be far away or busy. */
+export const allowanceWaitMs = 1000
 
 /** Budgets: held before a request is sent, settled with its actual cost. */
 export class BudgetCounters {
