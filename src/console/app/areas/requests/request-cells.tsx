@@ -152,7 +152,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     title: 'Cost',
     number: true,
     width: '128px',
-    middleWidth: '116px',
+    middleWidth: '132px',
     wideOnly: true,
     digits: ({ cost }) => digitsOfMoney(cost?.usd),
     cell: (row) => <Money usd={row.cost?.usd} />,
