@@ -134,6 +134,18 @@ describe('doctor', () => {
       'degraded since noon: locked',
       1,
     ],
+    [
+      'a database that does not shrink',
+      { status: { ...status, database_bytes: 200e6, database_limit_bytes: 20e6 } },
+      '→ Old records are being removed',
+      0,
+    ],
+    [
+      'a database whose log alone is beyond the limit, as fine',
+      { status: { ...status, database_bytes: 80e6, database_limit_bytes: 20e6 } },
+      '✓ ok       max_disk   database 80 MB of at most 20 MB',
+      0,
+    ],
     ['lost entries', { status: { ...status, entries_lost: 3 } }, '3 journal entries lost', 0],
     ['another version', { status: { ...status, version: '0.2.0' } }, 'Restart the gateway', 0],
     [
