@@ -5,6 +5,7 @@ import { Secret } from '../../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../../policy/admit.ts'
 import { accountLimits } from '../../policy/limits/account-limits.ts'
 import { PriceBook } from '../../policy/prices/find-price.ts'
+import { type DeniesName, deniesNameOf } from '../../providers/cloud-names.ts'
 import type { EgressOptions, ProviderKind } from '../../providers/contract.ts'
 import { openCredential } from '../../providers/credential.ts'
 import { egressOf } from '../../providers/egress.ts'
@@ -33,6 +34,8 @@ export interface LiveProvider {
   credentials: readonly (Secret | null)[]
   /** What its own headers hold that may be a secret. */
   secrets: readonly Secret[]
+  /** Undefined: its cloud opens nothing for the gateway's account. */
+  deniesName: DeniesName | undefined
   /** Whether the free check would reject a wrong credential. */
   provesCredential: boolean
   /** Egress options for each credential; null: the default way, as for nearly all. */
@@ -129,6 +132,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
       vendor: vendorOf(kind, row.settings),
       credentials: opened.map(({ own }) => own),
       secrets: secretsIn(row.headers),
+      deniesName: deniesNameOf(row.kind),
       provesCredential: kind.check !== null && (kind.check.provesCredential?.(row.settings) ?? true),
       egress: egress.every((options) => options === null) ? null : egress,
       limits: accountLimits(row),

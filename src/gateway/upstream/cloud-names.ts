@@ -1,5 +1,5 @@
 import { walkMembers } from '../../lanes/json-tree.ts'
-import { deniesNameOf } from '../../providers/cloud-names.ts'
+import type { DeniesName } from '../../providers/cloud-names.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
 /** The content of these members is the client's own: arguments of functions and what they gave back, labels. */
@@ -10,12 +10,12 @@ const foreign = new Set(['args', 'arguments', 'labels', 'metadata', 'response'])
  * whichever client asks. Null: it goes.
  */
 export function findDenied(
-  { kind, row }: LiveProvider,
+  { row }: LiveProvider,
+  deniesName: DeniesName,
   body: unknown,
   mayName: (body: Buffer) => boolean,
 ): string | null {
-  const deniesName = deniesNameOf(kind.kind)
-  if (deniesName === undefined || !Buffer.isBuffer(body) || !mayName(body)) return null
+  if (!Buffer.isBuffer(body) || !mayName(body)) return null
   let denied: string | null = null
   const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name),

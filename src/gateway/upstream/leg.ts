@@ -265,8 +265,8 @@ export function sendLeg(leg: Leg): UpstreamCall {
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
   // The gateway itself writes a translated body, without escapes.
   const mayName = (bytes: Buffer) => (leg.translation === null ? inspection.mayRefer : bytes.includes('gs:'))
-  const { deniesName } = leg.provider.kind
-  const denied = deniesName === undefined ? null : findDenied(leg.provider, leg.request.body, mayName)
+  const { deniesName } = leg.provider
+  const denied = deniesName === undefined ? null : findDenied(leg.provider, deniesName, leg.request.body, mayName)
   upstream.begin(denied === null ? transport.send(leg.request, upstream) : denySending(upstream, denied))
   noteLeg(leg)
   return upstream
