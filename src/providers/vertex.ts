@@ -45,7 +45,7 @@ export const vertex: ProviderKind = {
       required: true,
     },
     cloud_resources: {
-      description: 'gs://BUCKET/, data stores, RAG corpora that requests may name',
+      description: 'Data stores, RAG corpora, gs://BUCKET/ that requests may name',
     },
     ...egressSettings,
   },
