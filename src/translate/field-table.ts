@@ -38,6 +38,18 @@ export function refused(why: string, harmless?: readonly unknown[]): FieldRow {
 /** For reasoning, if a client asks to see it. */
 export const shownUnasked = "listed at OpenAI's chat, which shows none; others show it unasked"
 
+/** For temperature and `top_p`. */
+export const samplingRow: FieldRow = { ...mapped, why: 'dropped for models that refuse it' }
+
+/** For efforts of reasoning. */
+export const effortRow: FieldRow = { ...mapped, why: 'as the nearest that the model has' }
+
+/** For a vendor's own search for tools. */
+export const vendorSearch = {
+  otherwise: 'approximated',
+  why: 'all tools are available from the beginning',
+} as const satisfies FieldRow
+
 /** For token probabilities, which all formats except Anthropic's have. */
 export const logprobsRow = {
   to: { messages: 'refused' },

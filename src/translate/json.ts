@@ -197,10 +197,8 @@ export function writeRequestPieces(value: JsonObject, pieces: readonly DocumentP
 const surrogates = /(?<!\\)((?:\\\\)*)(?:(\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|\\ud[89a-f][0-9a-f]{2})/gi
 
 function withoutHalves(json: string): string {
-  if (!json.includes('\\ud') && !json.includes('\\uD')) return json
-  return json.replace(surrogates, (all: string, before: string, pair?: string) =>
-    pair === undefined ? `${before}\ufffd` : all,
-  )
+  if (!/\\ud/i.test(json)) return json
+  return json.replace(surrogates, (all, before, pair) => (pair ? all : `${before}\ufffd`))
 }
 
 function fill(text: string, pieces: readonly DocumentPiece[]): readonly WrittenPiece[] {

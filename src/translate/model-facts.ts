@@ -126,7 +126,6 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/claude-opus-4-5|claude-(?:sonnet|haiku)-4-5/, claude45],
   [/claude-opus-4-6|claude-sonnet-4-6/, claude46],
   [/claude-opus-4-7/, claude47],
-  [/claude-opus-4-8/, claudeNewest],
   [/claude-(?:opus|sonnet)-4(?!-\d(?!\d))/, { ...anthropic, maxOutput: 32_000, reasoning: budget(1024, 32_768) }],
   [/claude-(?:fable|mythos)-(?:5(?!-\d(?!\d))|preview)/, claudeThinking],
   [/claude-(?:fable|mythos)|claude-opus-(?:5-5|latest)/, { ...claudeThinking, forcedCalls: false }],

@@ -1,16 +1,20 @@
 import {
   below,
   dropped,
+  effortRow,
   type FieldRow,
   type FieldTable,
   ignored,
   logprobsRow,
   mapped,
   refused,
+  samplingRow,
   stopRow,
   typed,
 } from '../field-table.ts'
 import { storedFile } from '../media-type.ts'
+
+const asEffort: FieldRow = { to: { responses: 'approximated' }, otherwise: 'mapped', why: 'as an effort' }
 
 const noMeaning = 'it changes what the answer holds'
 
@@ -127,8 +131,8 @@ export const chatFields = {
   parallel_tool_calls: { to: { responses: 'kept', messages: 'mapped' }, otherwise: 'dropped', harmless: [true] },
   max_completion_tokens: mapped,
   max_tokens: mapped,
-  temperature: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
-  top_p: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
+  temperature: samplingRow,
+  top_p: samplingRow,
   frequency_penalty: { to: { generate: 'kept' }, otherwise: 'dropped', harmless: [0] },
   presence_penalty: { to: { generate: 'kept' }, otherwise: 'dropped', harmless: [0] },
   seed: { to: { generate: 'kept' }, otherwise: 'dropped' },
@@ -152,19 +156,19 @@ export const chatFields = {
     schema: mapped,
     strict: { to: { responses: 'kept' }, otherwise: 'ignored' },
   }),
-  reasoning_effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },
+  reasoning_effort: effortRow,
   // Forms used by clients of OpenRouter, Snowflake, Z.ai and DeepSeek.
   reasoning: mapped,
   ...below('reasoning', {
-    effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },
-    max_tokens: { to: { responses: 'approximated' }, otherwise: 'mapped', why: 'as an effort' },
+    effort: effortRow,
+    max_tokens: asEffort,
     enabled: mapped,
     exclude: { otherwise: 'dropped', harmless: [false] },
   }),
   thinking: mapped,
   ...below('thinking', {
     type: mapped,
-    budget_tokens: { to: { responses: 'approximated' }, otherwise: 'mapped', why: 'as an effort' },
+    budget_tokens: asEffort,
     clear_thinking: { otherwise: 'dropped', harmless: [false] },
   }),
   clear_thinking: { otherwise: 'dropped', harmless: [false] },

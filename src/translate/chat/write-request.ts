@@ -12,6 +12,7 @@ import { functionSchema, isStrictOutput, isStrictTool, refuseOtherThanObjects } 
 import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { type OrderedTurns, orderTurns } from '../turns.ts'
+import { writeSampling } from '../write-sampling.ts'
 import { writeReasoningMember } from './reasoning-member.ts'
 import { writeTurns } from './write-turns.ts'
 
@@ -35,7 +36,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
     messages,
     ...writeTools(conversation, target, (thinks && byBudget) || !facts.forcedCalls, ledger),
     ...writeLimits(conversation, target, facts, ledger),
-    ...writeSampling(conversation, thinks || facts.sampling === 'none', ledger),
+    ...writeSamplings(conversation.settings, thinks || facts.sampling === 'none', ledger),
     ...reasoning,
     ...writeOutput(conversation, target, ledger),
     ...writeLogprobs(conversation, target, ledger),
@@ -176,16 +177,10 @@ const samplings = [
   ['presence_penalty', 'presencePenalty'],
 ] as const
 
-function writeSampling({ settings }: Conversation, refused: boolean, ledger: Ledger): JsonObject {
-  const written: Record<string, unknown> = {}
-  for (const [name, setting] of samplings) {
-    if (settings[setting] === null) continue
-    if (refused) ledger.lose(settingPath(ledger.from, setting))
-    else written[name] = settings[setting]
-  }
+function writeSamplings(settings: ConversationSettings, refused: boolean, ledger: Ledger): JsonObject {
+  const written = writeSampling(samplings, settings, refused, ledger)
   if (settings.topK !== null) ledger.lose(settingPath(ledger.from, 'topK'))
-  if (settings.seed !== null) written.seed = settings.seed
-  return written
+  return settings.seed === null ? written : { ...written, seed: settings.seed }
 }
 
 const most = Number.POSITIVE_INFINITY

@@ -7,6 +7,7 @@ import { budgetOfEffort, effortOfBudget, type ModelFacts, modelFacts, nearestEff
 import { outputSchemaPath } from '../schema/schema-paths.ts'
 import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns, withQuestion } from '../turns.ts'
+import { writeSampling } from '../write-sampling.ts'
 import { writeContents } from './write-contents.ts'
 import { writeImages } from './write-images.ts'
 import { SchemaWriter } from './write-schema.ts'
@@ -31,7 +32,7 @@ export function writeGenerateRequest(
   const output = settings.output === null ? {} : writeOutput(settings.output, schemas, ledger)
   const tools = writeTools(conversation, target, schemas, ledger)
   if (settings.output !== null && 'tools' in tools && facts.reasoning.control !== 'level')
-    ledger.refuse(settings.output.path, 'models before Gemini 3 give no answer in JSON beside tools')
+    ledger.refuse(settings.output.path, 'before Gemini 3 there is no JSON beside tools')
   const body: JsonObject = {
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
@@ -55,7 +56,12 @@ function writeConfig(
   const thinking = reasoning === null ? {} : writeThinking(reasoning, facts, ledger)
   return {
     ...(limit !== null && { maxOutputTokens: limit }),
-    ...writeSampling(settings, facts, ledger),
+    ...writeSampling(
+      samplings.map((name) => [name, name] as const),
+      settings,
+      facts.sampling === 'none',
+      ledger,
+    ),
     ...(seed !== null && { seed }),
     ...(stop.length > 0 && { stopSequences: stop }),
     ...(logprobs !== null && { responseLogprobs: true }),
@@ -65,16 +71,6 @@ function writeConfig(
 }
 
 const samplings = ['temperature', 'topP', 'topK', 'frequencyPenalty', 'presencePenalty'] as const
-
-function writeSampling(settings: ConversationSettings, { sampling }: ModelFacts, ledger: Ledger): JsonObject {
-  const written: Record<string, unknown> = {}
-  for (const name of samplings) {
-    if (settings[name] === null) continue
-    if (sampling === 'none') ledger.lose(settingPath(ledger.from, name))
-    else written[name] = settings[name]
-  }
-  return written
-}
 
 /** The policy's cap applies whatever the client asked for. */
 function writeLimit(asked: number | null, { outputCap, maxOutput }: TranslationTarget, ledger: Ledger): number | null {

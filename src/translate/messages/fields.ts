@@ -1,14 +1,17 @@
 import {
   below,
   dropped,
+  effortRow,
   type FieldRow,
   type FieldTable,
   ignored,
   mapped,
   refused,
+  samplingRow,
   shownUnasked,
   stopRow,
   typed,
+  vendorSearch,
 } from '../field-table.ts'
 import { storedFile } from '../media-type.ts'
 
@@ -136,7 +139,7 @@ export const messagesFields = {
   }),
   tools: mapped,
   ...below('tools', tool),
-  'tools:tool_search': { otherwise: 'approximated', why: 'all tools are available from the beginning' },
+  'tools:tool_search': vendorSearch,
   tool_choice: typed('o'),
   ...below('tool_choice', {
     type: mapped,
@@ -151,12 +154,12 @@ export const messagesFields = {
     display: { ...mapped, why: shownUnasked },
   }),
   output_config: mapped,
-  'output_config.effort': { otherwise: 'mapped', why: 'as the nearest that the model has' },
+  'output_config.effort': effortRow,
   'output_config.format': mapped,
   'output_config.task_budget': dropped,
   stop_sequences: stopRow,
-  temperature: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
-  top_p: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
+  temperature: samplingRow,
+  top_p: samplingRow,
   top_k: { to: { generate: 'kept' }, otherwise: 'dropped' },
   stream: mapped,
   metadata: { to: { generate: 'ignored' }, otherwise: 'mapped' },

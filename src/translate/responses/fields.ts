@@ -9,6 +9,7 @@ import {
   refused,
   shownUnasked,
   typed,
+  vendorSearch,
 } from '../field-table.ts'
 import { storedElsewhere } from '../media-type.ts'
 
@@ -145,7 +146,7 @@ export const responsesFields = {
   'input.tools.defer_loading': ignored,
   'input.tools.tools.defer_loading': ignored,
   'input:tool_search_call': dropped,
-  'input:tool_search_output': { otherwise: 'approximated', why: 'what it found is available from the beginning' },
+  'input:tool_search_output': dropped,
   'input:computer_call': computer,
   'input:computer_call_output': computer,
   'input:local_shell_call': localShell,
@@ -219,14 +220,12 @@ export const responsesFields = {
   'tools:image_generation': {
     otherwise: 'refused',
     to: { generate: 'mapped' },
-    why: "image generation runs at OpenAI, and of other providers' models only Gemini's for images have it",
+    why: "only OpenAI and Gemini's models for images have image generation",
   },
   'tools:local_shell': localShell,
   'tools:shell': shell,
-  'tools:tool_search': {
-    otherwise: 'approximated',
-    why: 'with `execution: client` a function; otherwise all tools are available from the beginning',
-  },
+  // With `execution: client` it is a function.
+  'tools:tool_search': vendorSearch,
   'tools:apply_patch': patch,
   'tools:unknown': refused('this kind of tool is unknown'),
   top_logprobs: { ...logprobsRow, harmless: [0] },
