@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { errorCode } from '../src/core/caught.ts'
-import { hasSecretForm, keyPrefix } from '../src/core/gateway-key.ts'
+import { hasSecretForm, keyPrefix } from '../src/core/secrets/gateway-key.ts'
 import { readBounded, tooLong } from '../src/core/text/bounded-text.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'

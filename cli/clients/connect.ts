@@ -1,6 +1,6 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
-import { keyForm } from '../../src/core/gateway-key.ts'
 import type { LaneName } from '../../src/core/lane.ts'
+import { keyForm } from '../../src/core/secrets/gateway-key.ts'
 import { CommandFault, exitStatus, reportFault, usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'

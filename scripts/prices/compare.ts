@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ModelPrice, TokenRateName } from '../../src/core/model-price.ts'
+import type { ModelPrice, TokenRateName } from '../../src/core/cost/model-price.ts'
 
 /** genai-prices' provider → the vendor as this gateway names it. The other vendors are in one of the two sources only. */
 const vendors: Record<string, string> = {

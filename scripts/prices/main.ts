@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readLitellm } from '../../src/admin/handlers/prices/read-litellm.ts'
-import type { ModelPrice } from '../../src/core/model-price.ts'
+import type { ModelPrice } from '../../src/core/cost/model-price.ts'
 import { identity } from '../../src/policy/prices/find-price.ts'
 import { listPrices } from '../../src/policy/prices/list-prices.ts'
 import { readFlags } from '../read-flags.ts'

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { StreamEvent, StreamFramer } from '../core/bytes/stream-event.ts'
 import { errorCode } from '../core/caught.ts'
-import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 import { AnswerLost, GatewayNotRunning, OperationFailed, SocketForbidden } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
 
@@ -179,7 +179,7 @@ async function read(answer: IncomingMessage, lose: Lose, saysDone: boolean): Pro
   const isStream = answer.headers['content-type']?.startsWith('text/event-stream') === true
   const status = answer.statusCode ?? 0
   if (isStream && status < 300) {
-    const { SseFramer } = await import('../core/sse.ts')
+    const { SseFramer } = await import('../core/bytes/sse.ts')
     return readEvents(answer, { framer: new SseFramer(), lose, saysDone })
   }
   const chunks: Buffer[] = []

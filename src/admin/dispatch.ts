@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OpenAPIHandler } from '@orpc/openapi/node'
-import { nowDoing } from '../core/turn-watch.ts'
+import { nowDoing } from '../core/threads/turn-watch.ts'
 import type { AdminParts, OperationCaller } from './handlers/context.ts'
 import { router } from './handlers/index.ts'
 import { BadBody, readOperationBody } from './read-body.ts'

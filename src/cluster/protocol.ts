@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { NodeCondition } from '../core/node-condition.ts'
+import type { StoredObject } from '../core/objects/stored-object.ts'
 import type { RequestRecord } from '../core/record.ts'
-import type { StoredObject } from '../core/stored-object.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import type { FoundBodies } from '../store/api.ts'

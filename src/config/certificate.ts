@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { errorCode } from '../core/caught.ts'
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import type { TlsFiles } from './settings.ts'
 import { SettingsRefused } from './settings-refused.ts'
 

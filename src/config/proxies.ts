@@ -1,4 +1,4 @@
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import type { ProcessEnvironment } from './data-directory.ts'
 import type { Settings } from './settings.ts'
 import { SettingsRefused } from './settings-refused.ts'

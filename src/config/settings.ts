@@ -1,5 +1,5 @@
 import type { TimeLimits } from '../core/lane.ts'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 
 /** The settings of one run, merged from flags, environment and file (`contract.md`, Settings) and frozen. */
 export interface Settings {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 import { isSame } from '../sign-in/token.ts'
 
 export type MetricsAccess = 'allowed' | 'token-missing' | 'not-local'

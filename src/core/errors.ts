@@ -1,4 +1,4 @@
-import { maskKeys } from './mask-keys.ts'
+import { maskKeys } from './secrets/mask-keys.ts'
 
 /** The one table of coded errors (product.md section 4). Lanes only render it in their own wire shape. */
 export type ErrorOrigin = 'client' | 'policy' | 'gateway' | 'provider' | 'network'

@@ -78,7 +78,7 @@ interface KillHook {
   kill(): void
 }
 
-/** Longer than the control plane may be silent (src/core/turn-watch.ts). */
+/** Longer than the control plane may be silent (src/core/threads/turn-watch.ts). */
 const blockMs = 12_000
 
 const planName = 'fault-plan'

@@ -1,8 +1,8 @@
-import type { CreatedObject } from './batch-input.ts'
 import type { BodyNote, BodyPart } from './capture.ts'
 import type { LaneName } from './lane.ts'
+import type { CreatedObject } from './objects/batch-input.ts'
+import type { ObjectName, ObjectOwner } from './objects/stored-object.ts'
 import type { Cost, RequestRecord, TokenUsage, UsageDetail } from './record.ts'
-import type { ObjectName, ObjectOwner } from './stored-object.ts'
 
 /**
  * The request journal: append-only segments, one writer thread each, read by ingestion.

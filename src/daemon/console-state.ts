@@ -1,7 +1,7 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
 import type { GatewayState, MeasuredAccount, MeasuredBudget, MeasuredProvider } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
-import { type Limit, limitAt, shownAmount } from '../core/policy-limits.ts'
+import { type Limit, limitAt, shownAmount } from '../core/policies/policy-limits.ts'
 import { accountLimits } from '../policy/limits/account-limits.ts'
 import { listBudgets } from '../policy/limits/place-limits.ts'
 import { showProviderState } from '../routing/shown-state.ts'

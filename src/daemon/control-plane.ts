@@ -3,7 +3,7 @@ import type { ClusterFace, Runtime, SentCall, SentPiece } from '../admin/handler
 import type { Settings } from '../config/settings.ts'
 import { errorText } from '../core/caught.ts'
 import type { PartName } from '../core/degraded.ts'
-import { Liveness } from '../core/turn-watch.ts'
+import { Liveness } from '../core/threads/turn-watch.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'

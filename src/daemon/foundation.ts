@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { KeepTimes } from '../cluster/protocol.ts'
 import type { Settings } from '../config/settings.ts'
 import { newId } from '../core/ids.ts'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 import { type Keyring, sealWitness } from '../sealing/keyring.ts'
 import {
   createMachineKey,

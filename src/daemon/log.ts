@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { LogFormat, LogLevel } from '../config/settings.ts'
 import { logLevels } from '../config/settings.ts'
-import { maskKeys } from '../core/mask-keys.ts'
+import { maskKeys } from '../core/secrets/mask-keys.ts'
 import { escapeControls } from '../core/text/escape-controls.ts'
 
 export type Log = Record<LogLevel, (message: string, fields?: Record<string, string | number | boolean | null>) => void>

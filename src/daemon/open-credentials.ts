@@ -1,5 +1,5 @@
-import { headerIdentity, isHidden } from '../core/hidden-header.ts'
-import type { Secret } from '../core/secret.ts'
+import { headerIdentity, isHidden } from '../core/secrets/hidden-header.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'
 import type { Provider } from '../store/api.ts'

@@ -1,5 +1,5 @@
-import { headerIdentity, hiddenHeader, isHidden } from '../core/hidden-header.ts'
-import { mayBeSecret } from '../core/provider-headers.ts'
+import { headerIdentity, hiddenHeader, isHidden } from '../core/secrets/hidden-header.ts'
+import { mayBeSecret } from '../core/secrets/provider-headers.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
 

@@ -1,4 +1,4 @@
-import { credentialParameters } from '../core/address-credentials.ts'
+import { credentialParameters } from '../core/secrets/address-credentials.ts'
 import { variablesIn } from '../core/variables.ts'
 import { baseUrlProblem } from '../providers/wire/base-url.ts'
 import type { ConvertedProvider } from './converted.ts'

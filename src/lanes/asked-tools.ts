@@ -1,4 +1,4 @@
-import { type AskedTools, imageSizeOf } from '../core/asked-tools.ts'
+import { type AskedTools, imageSizeOf } from '../core/cost/asked-tools.ts'
 import { type Member, scanObject, shortValue } from '../core/json/json-scan.ts'
 import { asArray, asObject, asText, isCount, type JsonObject, readValue } from '../core/json/json-value.ts'
 

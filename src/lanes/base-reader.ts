@@ -1,7 +1,7 @@
 import { scanObject } from '../core/json/json-scan.ts'
 import { asObject, type JsonObject, readMembers } from '../core/json/json-value.ts'
+import type { ObjectName } from '../core/objects/stored-object.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
-import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerFacts, AnswerReader, BodyReading, EventReading, Framing, StreamEvent } from './contract.ts'
 import { readLastMember } from './event-search.ts'
 import { holdsTooMuch } from './json-tree.ts'

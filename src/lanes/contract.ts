@@ -1,12 +1,12 @@
-import type { BatchAsk, CreatedObject } from '../core/batch-input.ts'
+import type { FormField } from '../core/bytes/form-scan.ts'
 import type { Fault } from '../core/errors.ts'
-import type { FormField } from '../core/form-scan.ts'
 import type { FormatName } from '../core/format.ts'
 import type { Edit, Member, Span } from '../core/json/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
-import type { LimitFigures } from '../core/policy-limits.ts'
+import type { BatchAsk, CreatedObject } from '../core/objects/batch-input.ts'
+import type { ObjectName, ObjectType } from '../core/objects/stored-object.ts'
+import type { LimitFigures } from '../core/policies/policy-limits.ts'
 import type { UsageConvention, UsageDetail } from '../core/record.ts'
-import type { ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { EndedWork, ResultUsage, StartedWork } from './earlier-work.ts'
 import type { OutputLimits } from './output-limits.ts'
 import type {
@@ -19,9 +19,9 @@ import type {
   SocketReader,
 } from './reader-contract.ts'
 
-export type { FormField } from '../core/form-scan.ts'
+export type { FormField } from '../core/bytes/form-scan.ts'
+export type { StreamEvent } from '../core/bytes/stream-event.ts'
 export type { Span } from '../core/json/json-scan.ts'
-export type { StreamEvent } from '../core/stream-event.ts'
 export type {
   AnswerFacts,
   AnswerReader,

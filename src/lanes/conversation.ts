@@ -1,4 +1,4 @@
-import { bytesPerToken } from '../core/estimated-tokens.ts'
+import { bytesPerToken } from '../core/cost/estimated-tokens.ts'
 import { type Member, type Span, scanElements, scanObject, shortValue } from '../core/json/json-scan.ts'
 import { asText, readValue } from '../core/json/json-value.ts'
 import { knownSpans } from '../core/json/known-spans.ts'

@@ -1,7 +1,7 @@
-import type { LineAsk } from '../core/batch-input.ts'
 import type { BackgroundWork } from '../core/journal-format.ts'
+import type { LineAsk } from '../core/objects/batch-input.ts'
+import type { ObjectName } from '../core/objects/stored-object.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
-import type { ObjectName } from '../core/stored-object.ts'
 
 export interface ResultUsage {
   model: string | null

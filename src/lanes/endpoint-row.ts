@@ -1,4 +1,4 @@
-import type { ObjectName, ObjectType } from '../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../core/objects/stored-object.ts'
 import type { BodyForm, Endpoint, ObjectUse } from './contract.ts'
 
 type RowPath = `${Endpoint['method']} /${string}`

@@ -1,6 +1,6 @@
+import { SseFramer } from '../core/bytes/sse.ts'
+import type { StreamFramer } from '../core/bytes/stream-event.ts'
 import { JsonArrayFramer } from '../core/json/json-array.ts'
-import { SseFramer } from '../core/sse.ts'
-import type { StreamFramer } from '../core/stream-event.ts'
 import type { Framing } from './contract.ts'
 
 export function openFramer(framing: Framing): StreamFramer {

@@ -1,4 +1,4 @@
-import { holdsGatewayKey } from '../core/gateway-key.ts'
+import { holdsGatewayKey } from '../core/secrets/gateway-key.ts'
 
 /** Query parameters that carry the gateway's own credential (wire/lanes.md, section 0). They are never forwarded. */
 const credentialNames = new Set(['key', 'access_token'])

@@ -1,10 +1,10 @@
+import type { FormField } from '../core/bytes/form-scan.ts'
+import type { StreamEvent } from '../core/bytes/stream-event.ts'
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
-import type { FormField } from '../core/form-scan.ts'
 import type { Span } from '../core/json/json-scan.ts'
 import type { JsonObject } from '../core/json/json-value.ts'
+import type { ObjectName } from '../core/objects/stored-object.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
-import type { ObjectName } from '../core/stored-object.ts'
-import type { StreamEvent } from '../core/stream-event.ts'
 import type { EndedWork } from './earlier-work.ts'
 
 export type Framing = 'sse' | 'json-array'

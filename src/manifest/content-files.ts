@@ -1,6 +1,6 @@
 import { parseSettingsFile } from '../config/settings-file.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
-import { type ContentRule, readContentRules } from '../core/content-rules.ts'
+import { type ContentRule, readContentRules } from '../core/policies/content-rules.ts'
 
 /** Far more than any set of rules; a larger text would stop others while it is parsed. */
 const mostCharacters = 256 * 1024

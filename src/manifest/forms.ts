@@ -2,9 +2,9 @@ import { isFormatName } from '../core/format.ts'
 import { isObject } from '../core/json/is-object.ts'
 import { laneNames } from '../core/lane.ts'
 import { parseMoment } from '../core/moment.ts'
-import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/route-options.ts'
+import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/routes/route-options.ts'
+import { parseTarget, writeTarget } from '../core/routes/written-target.ts'
 import { formatDuration, formatSize, parseDuration, parseSize } from '../core/units.ts'
-import { parseTarget, writeTarget } from '../core/written-target.ts'
 import { canonical, type Fields, type Plain } from './resource.ts'
 
 /** How a field's value is written in a file. */

@@ -1,6 +1,6 @@
 import { alertEvents, alertFormats } from '../core/alert.ts'
-import { policyRules } from '../core/policy-rules.ts'
-import { usualHedgeShare } from '../core/route-options.ts'
+import { policyRules } from '../core/policies/policy-rules.ts'
+import { usualHedgeShare } from '../core/routes/route-options.ts'
 import * as forms from './forms.ts'
 import { ruleSpecs } from './policy-rules.ts'
 import type { Fields, Plain, ResourceKind } from './resource.ts'

@@ -1,5 +1,5 @@
 import { isObject } from '../core/json/is-object.ts'
-import { inSlices } from '../core/slices.ts'
+import { inSlices } from '../core/threads/slices.ts'
 import { firstOf } from './bounded-problems.ts'
 import { defaultPriority } from './forms.ts'
 import { defaultsOf, kindSpecs, shownPath, specOf } from './kinds.ts'

@@ -1,4 +1,4 @@
-import { readContentRules } from '../core/content-rules.ts'
+import { readContentRules } from '../core/policies/content-rules.ts'
 import {
   fileName,
   parseRate,
@@ -7,7 +7,7 @@ import {
   type RuleValues,
   shownName,
   unsetValue,
-} from '../core/policy-rules.ts'
+} from '../core/policies/policy-rules.ts'
 import * as forms from './forms.ts'
 import type { Fields, Plain } from './resource.ts'
 

@@ -1,5 +1,5 @@
 import { isObject } from '../core/json/is-object.ts'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 
 /** What a configuration file describes, in the order in which it is made: each refers only to what stands before. */
 export const resourceKinds = ['project', 'environment', 'provider', 'policy', 'key', 'route', 'alert'] as const

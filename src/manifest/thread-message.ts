@@ -1,4 +1,4 @@
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import type { Document, Manifest } from './read.ts'
 import type { ManifestEntry, Problem } from './resource.ts'
 

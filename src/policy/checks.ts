@@ -1,11 +1,11 @@
 import { AddressSet } from '../addresses/address-set.ts'
 import { type CaptureMode, captureModes } from '../core/capture.ts'
-import { denyRules } from '../core/content-rules.ts'
+import { fillPrice, type ModelPrice } from '../core/cost/model-price.ts'
 import { type Fault, fault } from '../core/errors.ts'
-import { fillPrice, type ModelPrice } from '../core/model-price.ts'
-import { isOpen, nextOpening, parseOpening } from '../core/opening.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
-import type { PolicyRules, RuleName } from '../core/policy-rules.ts'
+import { denyRules } from '../core/policies/content-rules.ts'
+import { isOpen, nextOpening, parseOpening } from '../core/policies/opening.ts'
+import type { PolicyRules, RuleName } from '../core/policies/policy-rules.ts'
 import type { Signal } from '../core/record.ts'
 import { flatText } from '../core/text/flat-text.ts'
 import { quote } from '../core/text/quote.ts'
@@ -98,7 +98,7 @@ const another = ". Use one of the gateway's model list, or ask the operator."
 /** Counters keep these: `limits/find-limits.ts`. */
 const counted = { strictest: 'each', prepare: () => ({}) } as const
 
-/** A row for each rule of `core/policy-rules.ts`, in the order in which they are checked. */
+/** A row for each rule of `core/policies/policy-rules.ts`, in the order in which they are checked. */
 export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<PolicyRules[Name]>> } = {
   rpm: counted,
   tpm: counted,

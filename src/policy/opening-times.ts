@@ -1,4 +1,4 @@
-import { isOpen, type Opening } from '../core/opening.ts'
+import { isOpen, type Opening } from '../core/policies/opening.ts'
 
 const weekMinutes = 7 * 24 * 60
 

@@ -1,5 +1,5 @@
 import type { LaneName } from '../core/lane.ts'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 import type {
   CheckPlan,
   CheckResult,

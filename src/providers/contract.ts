@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FormatName } from '../core/format.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { UsageConvention } from '../core/record.ts'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 import type { Preset } from './presets.ts'
 
 /**

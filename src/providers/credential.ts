@@ -1,5 +1,5 @@
 import { asString, type JsonObject, parseObject } from '../core/json/json-value.ts'
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import type { ClientIdentity, JsonCredential, ProviderKind } from './contract.ts'
 
 /** The parts of a stored credential: what authenticates to the provider, and what the connection is made with. */

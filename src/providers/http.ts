@@ -3,7 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici'
 import buildConnectorOf from 'undici/lib/core/connect.js'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
-import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../core/threads/stall-aware-timeout.ts'
 import type {
   BorrowedBody,
   EgressOptions,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import WebSocket from 'ws'
-import { nextTurn } from '../core/slices.ts'
+import { nextTurn } from '../core/threads/slices.ts'
 
 /** One message, its fragments joined. */
 export interface Frame {

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../core/threads/stall-aware-timeout.ts'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 import type { Proxies } from './proxy-choice.ts'
 import { chooseConnection, type SocketOptions } from './socket-connect.ts'

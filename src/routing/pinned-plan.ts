@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
+import type { ObjectPlace } from '../core/objects/stored-object.ts'
 import type { Signal } from '../core/record.ts'
-import type { ObjectPlace } from '../core/stored-object.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'
 import {
   type Candidate,

@@ -1,4 +1,4 @@
-import { usdOfNano, writeUsd } from '../core/money.ts'
+import { usdOfNano, writeUsd } from '../core/cost/money.ts'
 import type { Signal } from '../core/record.ts'
 import { flatText } from '../core/text/flat-text.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'

@@ -1,5 +1,5 @@
+import { mostTargets } from '../core/routes/written-target.ts'
 import { quote } from '../core/text/quote.ts'
-import { mostTargets } from '../core/written-target.ts'
 import type { RouteIndex, RouteShape } from './route-index.ts'
 
 interface RouteProblem {

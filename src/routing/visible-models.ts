@@ -1,5 +1,5 @@
+import type { ModelPrice } from '../core/cost/model-price.ts'
 import type { LaneName } from '../core/lane.ts'
-import type { ModelPrice } from '../core/model-price.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { type Kinds, mayUse, upstreamName } from './candidates.ts'

@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import { openBytes, sealBytes } from './aead.ts'
 import { type MachineKey, machineKeyOf, parseMachineKey } from './machine-key.ts'
 import { nextKeyFile, syncDirectory } from './next-key.ts'

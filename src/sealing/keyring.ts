@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import { openBytes, sealBytes } from './aead.ts'
 import { deriveTokenKey } from './client-token.ts'
 import type { MachineKey } from './machine-key.ts'

@@ -1,8 +1,8 @@
 import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from '../core/bytes/crc32.ts'
 import { errorCode, errorText } from '../core/caught.ts'
-import { crc32 } from '../core/crc32.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import {
   MachineKeyExists,

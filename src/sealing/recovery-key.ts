@@ -8,8 +8,8 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { crc32 } from '../core/crc32.ts'
-import { Secret } from '../core/secret.ts'
+import { crc32 } from '../core/bytes/crc32.ts'
+import { Secret } from '../core/secrets/secret.ts'
 import { decodeCrockford, encodeCrockford } from './crockford.ts'
 import { type MachineKey, machineKeyOf } from './machine-key.ts'
 import { EnvelopeBroken, RecoveryKeyMistyped, RecoveryKeyWrong } from './seal-error.ts'

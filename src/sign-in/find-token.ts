@@ -1,4 +1,4 @@
-import { isApiToken } from '../core/api-token.ts'
+import { isApiToken } from '../core/secrets/api-token.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { ApiToken } from '../store/operators/token-tables.ts'
 import { hashToken, isSame } from './token.ts'

@@ -1,5 +1,5 @@
 import { ownValue } from '../core/own-value.ts'
-import type { Secret } from '../core/secret.ts'
+import type { Secret } from '../core/secrets/secret.ts'
 import type { Grant, Role } from '../store/operators/operator-tables.ts'
 
 /** How long a person may take at the provider's. */

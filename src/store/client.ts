@@ -2,8 +2,8 @@ import type { MessagePort } from 'node:worker_threads'
 import { errorText } from '../core/caught.ts'
 import type { SettledHold } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
+import type { LongTurn } from '../core/threads/turn-watch.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import type { LongTurn } from '../core/turn-watch.ts'
 import type {
   AuditLine,
   PurgeSlice,

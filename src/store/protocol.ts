@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { SettledHold, Writers } from '../core/journal-format.ts'
+import type { LongTurn } from '../core/threads/turn-watch.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import type { LongTurn } from '../core/turn-watch.ts'
 import type { AuditLine, SchemaUpgrade } from './api.ts'
 import type { PurgeQuestion, Retention } from './records/record-tables.ts'
 import type { ReplicaRequest } from './replica/replica-types.ts'

@@ -1,4 +1,4 @@
-import { bytesPerToken } from '../core/estimated-tokens.ts'
+import { bytesPerToken } from '../core/cost/estimated-tokens.ts'
 import type { Conversation, MediaPart, Part, TextPart } from './conversation.ts'
 import { type DocumentPiece, fullLength } from './json.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterFace } from '../../src/admin/handlers/context.ts'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { StoreReadOnly } from '../../src/store/store-error.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 

@@ -6,8 +6,8 @@ import {
   findMinuteRefusal,
 } from '../../src/admin/handlers/routes/count-request.ts'
 import { SharedCell } from '../../src/cluster/limits/shared-cell.ts'
-import { fillPrice } from '../../src/core/model-price.ts'
-import type { Limit } from '../../src/core/policy-limits.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
+import type { Limit } from '../../src/core/policies/policy-limits.ts'
 import { limitUsage } from '../../src/daemon/budgets/limit-usage.ts'
 import { AllowanceRow } from '../../src/policy/limits/allowance-row.ts'
 import { BucketClock } from '../../src/policy/limits/bucket-clock.ts'

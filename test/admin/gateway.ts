@@ -8,7 +8,7 @@ import type { AdminParts, Runtime, UsedNow } from '../../src/admin/handlers/cont
 import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import type { Secret } from '../../src/core/secret.ts'
+import type { Secret } from '../../src/core/secrets/secret.ts'
 import { inspectContent } from '../../src/daemon/calls/inspect-content.ts'
 import { describeCall, inspectRequest } from '../../src/daemon/calls/inspect-request.ts'
 import { readDocuments } from '../../src/manifest/read.ts'

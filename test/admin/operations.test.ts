@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { keyForm } from '../../src/core/gateway-key.ts'
+import { keyForm } from '../../src/core/secrets/gateway-key.ts'
 import { good, refusal, startTestGateway } from './gateway.ts'
 
 const credential = 'sk-canary-credential-7f3a91'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { mayBeSecret, showHeaders } from '../../src/core/provider-headers.ts'
+import { mayBeSecret, showHeaders } from '../../src/core/secrets/provider-headers.ts'
 import { openHeaders } from '../../src/daemon/open-credentials.ts'
 import { sealWitness } from '../../src/sealing/keyring.ts'
 import { openCopy, takeCopy } from '../../src/store/backup/backup-copy.ts'

@@ -5,7 +5,7 @@ import { checkRates } from '../../src/admin/handlers/prices/check-rates.ts'
 import { readGivenPrices, readPrice } from '../../src/admin/handlers/prices/read-price.ts'
 import { vendorOf } from '../../src/admin/handlers/prices/vendor-of.ts'
 import { fieldsOfPrice } from '../../src/console/app/areas/settings/price-form.ts'
-import { ratePaths } from '../../src/core/rate-paths.ts'
+import { ratePaths } from '../../src/core/cost/rate-paths.ts'
 import type { Provider } from '../../src/store/api.ts'
 
 const read = (input: object) => readPrice({ model: 'm', force: false, ...input }, null, 'v1')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 async function start(): Promise<TestGateway> {

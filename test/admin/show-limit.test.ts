@@ -4,7 +4,7 @@ import type { Show } from '../../src/admin/contract/operation.ts'
 import { formatPart, limitColumns } from '../../src/admin/contract/show-limit.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { formatCell, formatValue } from '../../src/admin/contract/show-value.ts'
-import { policyRules } from '../../src/core/policy-rules.ts'
+import { policyRules } from '../../src/core/policies/policy-rules.ts'
 
 const clock = { now: 0, utc: false }
 const place = { policy: 'team', scope: 'project:search', resets_at: null }

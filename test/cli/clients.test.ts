@@ -21,7 +21,7 @@ import { connectCommand } from '../../cli/clients/command.ts'
 import { setJson, setToml, setVariables } from '../../cli/clients/edits.ts'
 import { diffLines } from '../../cli/clients/line-diff.ts'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { type RunOptions, runLine } from './run-line.ts'
 
 const key = mintGatewayKey()

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Membership, type MembershipParts } from '../../src/cluster/membership.ts'
 import type { ClusterPeer } from '../../src/cluster/protocol.ts'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { StoreConflict, StoreReadOnly } from '../../src/store/store-error.ts'
 
 const self = { cluster: 'clu_1', member: 'nod_a', incarnation: 'one' }

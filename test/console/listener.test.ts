@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { ask, openListener, sampleState, startListener, unasked } from './open-listener.ts'
 
 const portOf = (url: string) => Number(new URL(url).port)

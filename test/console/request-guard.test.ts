@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { checkMetricsAccess } from '../../src/console/access.ts'
 import { cookieName, readCookie, writeCookie } from '../../src/console/cookies.ts'
 import { type GuardSettings, readSource, rejectCrossSite, sendsJson } from '../../src/console/request-guard.ts'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 
 type Headers = Record<string, string>
 

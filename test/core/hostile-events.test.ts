@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { SseFramer } from '../../src/core/sse.ts'
+import { SseFramer } from '../../src/core/bytes/sse.ts'
 import { readLastMember } from '../../src/lanes/event-search.ts'
 
 /** Work that grows with the square of the input would take minutes here, and hold up every other request of the thread. */

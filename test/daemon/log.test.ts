@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { logLevels } from '../../src/config/settings.ts'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { createLog } from '../../src/daemon/log.ts'
 
 function openLog(...settings: Parameters<typeof createLog>[0][]) {

@@ -1,7 +1,12 @@
 import http, { type ServerResponse } from 'node:http'
 import { afterEach, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
-import { type AccountLimits, type Limit, type LimitRules, noAccountLimits } from '../../src/core/policy-limits.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
+import {
+  type AccountLimits,
+  type Limit,
+  type LimitRules,
+  noAccountLimits,
+} from '../../src/core/policies/policy-limits.ts'
 import { accountLimits } from '../../src/policy/limits/account-limits.ts'
 import { type ConfigurationChange, type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { closeServer, listenOnPort } from '../support/listen.ts'

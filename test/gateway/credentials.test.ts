@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { findCredential, unknownKeyFault } from '../../src/gateway/request/credentials.ts'
 
 const key = mintGatewayKey()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { headersDown, headersUp } from '../../src/gateway/upstream/headers.ts'
 
 const mintedKey = mintGatewayKey()

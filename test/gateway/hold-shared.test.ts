@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import type { Limit } from '../../src/core/policy-limits.ts'
+import type { Limit } from '../../src/core/policies/policy-limits.ts'
 import { holdAsking } from '../../src/gateway/upstream/hold-shared.ts'
 import { AllowanceRow } from '../../src/policy/limits/allowance-row.ts'
 import { LimitCounters } from '../../src/policy/limits/limit-counters.ts'

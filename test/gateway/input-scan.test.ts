@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BatchInput, HeldInput } from '../../src/core/batch-input.ts'
+import type { BatchInput, HeldInput } from '../../src/core/objects/batch-input.ts'
 import { InputScan } from '../../src/gateway/objects/input-scan.ts'
 import { type LineReader, lineReaders } from '../../src/lanes/line-readers.ts'
 

@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
-import type { ObjectQuestion } from '../../src/core/object-question.ts'
-import type { StoredObject } from '../../src/core/stored-object.ts'
+import type { ObjectQuestion } from '../../src/core/objects/object-question.ts'
+import type { StoredObject } from '../../src/core/objects/stored-object.ts'
 import { findCursor } from '../../src/gateway/objects/list-cursor.ts'
 import { ObjectIndex } from '../../src/gateway/objects/object-index.ts'
 

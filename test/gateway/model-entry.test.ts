@@ -1,6 +1,6 @@
 import { GoogleGenAI } from '@google/genai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
 

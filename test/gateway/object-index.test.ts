@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { ObjectQuestion, ObjectReply } from '../../src/core/object-question.ts'
+import type { ObjectQuestion, ObjectReply } from '../../src/core/objects/object-question.ts'
 import { ObjectIndex } from '../../src/gateway/objects/object-index.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { type ObjectUpstream, startObjectUpstream } from '../support/object-upstream.ts'

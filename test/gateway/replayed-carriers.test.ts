@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scanObject } from '../../src/core/json/json-scan.ts'
 import type { LaneName } from '../../src/core/lane.ts'
-import { isSealedEncoded, sealedPrefix, unsignedMark } from '../../src/core/sealed-mark.ts'
+import { isSealedEncoded, sealedPrefix, unsignedMark } from '../../src/core/secrets/sealed-mark.ts'
 import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'
 import { applyEdits } from '../../src/lanes/patch-body.ts'
 import { ClientTokens } from '../../src/sealing/client-token.ts'

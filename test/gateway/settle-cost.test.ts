@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fillPrice, type ModelPrice } from '../../src/core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../src/core/cost/model-price.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { closeServer, listen } from '../support/listen.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
 import { startDataPlane } from '../support/data-plane.ts'
 import { dial, startSocketProvider } from '../support/sockets.ts'
 

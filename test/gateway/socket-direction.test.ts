@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nextTurn } from '../../src/core/slices.ts'
+import { nextTurn } from '../../src/core/threads/slices.ts'
 import { Direction } from '../../src/gateway/sockets/direction.ts'
 import type { Frame, Peer } from '../../src/providers/socket-peer.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
-import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
+import type { Limit, LimitRules } from '../../src/core/policies/policy-limits.ts'
 import { askedSeveralModels } from '../../src/core/turns-signal.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'

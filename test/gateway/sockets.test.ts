@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
 import type { DataPlane } from '../support/data-plane.ts'
 import { live, openSocketStage, type SocketStage } from '../support/socket-stage.ts'
 import { dial, type End, type SocketProvider } from '../support/sockets.ts'

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
 import type { SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { closeServer, listen } from '../support/listen.ts'

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fillPrice } from '../../src/core/model-price.ts'
+import { fillPrice } from '../../src/core/cost/model-price.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { startDataPlane } from '../support/data-plane.ts'
 import { listen } from '../support/listen.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/core/errors.ts'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { type LaneCall, laneCalls } from '../support/lane-calls.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'

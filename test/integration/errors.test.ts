@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ErrorCode, errorTable } from '../../src/core/errors.ts'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import { type LaneName, laneNames } from '../../src/core/lane.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { laneCall } from '../support/lane-calls.ts'
 import { expectLaneError } from '../support/lane-errors.ts'
 import type { Script } from '../support/mock-script.ts'

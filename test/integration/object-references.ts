@@ -1,5 +1,5 @@
 import type { LaneName } from '../../src/core/lane.ts'
-import type { ObjectType } from '../../src/core/stored-object.ts'
+import type { ObjectType } from '../../src/core/objects/stored-object.ts'
 
 interface InBody {
   lane: LaneName

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { SseFramer } from '../../src/core/sse.ts'
+import { SseFramer } from '../../src/core/bytes/sse.ts'
 import { findLane } from '../../src/lanes/index.ts'
 
 const calls = {

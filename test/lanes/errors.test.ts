@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { SseFramer } from '../../src/core/bytes/sse.ts'
 import { errorCodes, errorTable, fault } from '../../src/core/errors.ts'
-import { SseFramer } from '../../src/core/sse.ts'
 import type { Lane } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
 import { findLane } from '../../src/lanes/index.ts'

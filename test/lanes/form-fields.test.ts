@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FormScanner } from '../../src/core/form-scan.ts'
+import { FormScanner } from '../../src/core/bytes/form-scan.ts'
 import { leadingFields } from '../../src/lanes/additional-models.ts'
 import { lanes } from '../../src/lanes/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FormScanner } from '../../src/core/form-scan.ts'
+import { FormScanner } from '../../src/core/bytes/form-scan.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
 
 /** What a call with this one part refers to, or what is wrong with its form. */

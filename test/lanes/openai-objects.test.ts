@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../src/core/errors.ts'
-import type { ObjectName } from '../../src/core/stored-object.ts'
+import type { ObjectName } from '../../src/core/objects/stored-object.ts'
 import type { Inspection, Match, StreamEvent } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
 import { isFault } from '../../src/lanes/request-body.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../src/core/secrets/gateway-key.ts'
 import { upstreamPath } from '../../src/gateway/upstream/leg.ts'
 import type { BodyPatch, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { FormScanner } from '../../src/core/form-scan.ts'
+import { FormScanner } from '../../src/core/bytes/form-scan.ts'
 import { scanObject } from '../../src/core/json/json-scan.ts'
 import { readValue } from '../../src/core/json/json-value.ts'
 import { foldName } from '../../src/core/watched-names.ts'

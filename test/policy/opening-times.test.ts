@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseOpening } from '../../src/core/opening.ts'
+import { parseOpening } from '../../src/core/policies/opening.ts'
 import { minutesLater, nextChange } from '../../src/policy/opening-times.ts'
 
 const minute = (day: number, time: string) => {

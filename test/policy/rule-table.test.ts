@@ -13,7 +13,7 @@ import {
   type RuleValue,
   showRules,
   writeRules,
-} from '../../src/core/policy-rules.ts'
+} from '../../src/core/policies/policy-rules.ts'
 import { ruleFields, ruleSpecs, rulesIn } from '../../src/manifest/policy-rules.ts'
 import { admitCall, compilePolicies, effectivePolicy, maxBody } from '../../src/policy/admit.ts'
 import { type RuleCheck, ruleChecks } from '../../src/policy/checks.ts'
@@ -21,7 +21,7 @@ import { attachCounters, createCounterMemory, requestsInFlight } from '../../src
 import { findStrictest } from '../../src/policy/effective.ts'
 import { makeConfiguration, makeKey, makePolicy } from '../support/snapshot.ts'
 
-/** What somebody writes to add a limit: a row in `core/policy-rules.ts` and its row in `policy/checks.ts`. */
+/** What somebody writes to add a limit: a row in `core/policies/policy-rules.ts` and its row in `policy/checks.ts`. */
 const maxUpload = {
   form: { kind: 'size' },
   title: 'MAX UPLOAD',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { checkProvider } from '../../src/providers/check.ts'
 import type { OutboundRequest, ProviderTarget, Transport, TransportFault } from '../../src/providers/contract.ts'
 import { findKind } from '../../src/providers/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import type { ProviderKind } from '../../src/providers/contract.ts'
 import { credentialProblem, openCredential } from '../../src/providers/credential.ts'
 import { egressOf } from '../../src/providers/egress.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { checkProvider } from '../../src/providers/check.ts'
 import type { CheckResult } from '../../src/providers/contract.ts'
 import { createHttpTransport } from '../../src/providers/http.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { decodeCrockford, encodeCrockford } from '../../src/sealing/crockford.ts'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
 import {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { mintApiToken } from '../../src/core/api-token.ts'
+import { mintApiToken } from '../../src/core/secrets/api-token.ts'
 import { findToken } from '../../src/sign-in/find-token.ts'
 import { findFirstOperator, isOwner, takeLink } from '../../src/sign-in/links.ts'
 import { refuseWeak } from '../../src/sign-in/password-hash.ts'

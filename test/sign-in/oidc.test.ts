@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../src/core/secret.ts'
+import { Secret } from '../../src/core/secrets/secret.ts'
 import { mapRoles, type OidcSettings } from '../../src/sign-in/oidc-settings.ts'
 import { ask } from '../console/open-listener.ts'
 import { cookieOf, cookiesOf, openSite } from '../console/open-site.ts'

@@ -1,5 +1,5 @@
 import http, { type RequestListener } from 'node:http'
-import type { ContentRule } from '../../src/core/content-rules.ts'
+import type { ContentRule } from '../../src/core/policies/content-rules.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, type DataPlaneOptions, startDataPlane } from './data-plane.ts'
 import { closeServer, listen } from './listen.ts'

@@ -1,4 +1,4 @@
-import type { StreamEvent, StreamFramer } from '../../src/core/stream-event.ts'
+import type { StreamEvent, StreamFramer } from '../../src/core/bytes/stream-event.ts'
 
 /** Feeds the bytes in pieces of the given sizes, over and over; the rest is the last event. */
 export function frame(framer: StreamFramer, bytes: Buffer, sizes: readonly number[]): StreamEvent[] {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ContentRule } from '../../src/core/content-rules.ts'
+import type { ContentRule } from '../../src/core/policies/content-rules.ts'
 import { startDataPlane } from './data-plane.ts'
 import { makePolicy, makeRoute, makeTarget } from './snapshot.ts'
 import { dial, type End, startSocketProvider } from './sockets.ts'

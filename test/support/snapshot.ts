@@ -1,4 +1,4 @@
-import { noAccountLimits } from '../../src/core/policy-limits.ts'
+import { noAccountLimits } from '../../src/core/policies/policy-limits.ts'
 import type {
   ConfigurationSnapshot,
   SnapshotKey,

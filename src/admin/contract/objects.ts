@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { objectTypes } from '../../core/stored-object.ts'
+import { objectTypes } from '../../core/objects/stored-object.ts'
 import { listScopeFields, reference, removed, scopeFields, time } from './fields.ts'
 import { field, operation } from './operation.ts'
 

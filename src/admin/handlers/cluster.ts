@@ -1,5 +1,5 @@
 import { clockRemedy, describeApart } from '../../core/clock-apart.ts'
-import { Secret } from '../../core/secret.ts'
+import { Secret } from '../../core/secrets/secret.ts'
 import { StoreReadOnly } from '../../store/store-error.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'

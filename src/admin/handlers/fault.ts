@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/server'
 import { errorCode } from '../../core/caught.ts'
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { ownValue } from '../../core/own-value.ts'
+import { maskGatewayKeys } from '../../core/secrets/gateway-key.ts'
 import { SealError } from '../../sealing/seal-error.ts'
 import {
   StoreBehind,

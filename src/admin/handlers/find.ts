@@ -1,4 +1,4 @@
-import { hasSecretForm, keyPrefix } from '../../core/gateway-key.ts'
+import { hasSecretForm, keyPrefix } from '../../core/secrets/gateway-key.ts'
 import type { Environment, Key, Policy, Project, Provider, Route } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
 import { notFound } from './fault.ts'

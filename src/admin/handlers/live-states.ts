@@ -1,5 +1,5 @@
-import { maskKeys } from '../../core/mask-keys.ts'
 import type { ShownState } from '../../core/provider-state.ts'
+import { maskKeys } from '../../core/secrets/mask-keys.ts'
 import { showProviderState, showTargetState } from '../../routing/shown-state.ts'
 import type { Route } from '../../store/api.ts'
 import type { Readiness } from '../../store/configuration/snapshot.ts'

@@ -1,4 +1,4 @@
-import type { ObjectType, StoredObject } from '../../core/stored-object.ts'
+import type { ObjectType, StoredObject } from '../../core/objects/stored-object.ts'
 import type { Environment, Project, Provider } from '../../store/api.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'

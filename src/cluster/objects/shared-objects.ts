@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { CountedPlace } from '../../core/object-question.ts'
-import type { StoredObject } from '../../core/stored-object.ts'
+import type { CountedPlace } from '../../core/objects/object-question.ts'
+import type { StoredObject } from '../../core/objects/stored-object.ts'
 import { toStoredObject } from '../../store/objects/object-rows.ts'
 import type { ObjectFilter } from '../../store/objects/object-tables.ts'
 import type { ObjectsAsked, SharedChange, SharedPage } from '../../store/replica/shared-change.ts'

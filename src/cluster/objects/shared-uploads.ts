@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { PartAnswer, UploadPart } from '../../core/object-question.ts'
+import type { PartAnswer, UploadPart } from '../../core/objects/object-question.ts'
 import type { OwnConnection } from '../own-connection.ts'
 
 /** For one project, as `HeldInputs` has for everything on a gateway alone. Older parts are dropped, and such a file stays unknown. */

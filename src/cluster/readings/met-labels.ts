@@ -1,4 +1,4 @@
-import { maskKeys } from '../../core/mask-keys.ts'
+import { maskKeys } from '../../core/secrets/mask-keys.ts'
 import { labelColumns } from '../../store/replica/outbox-types.ts'
 import type { RecordLabelsRow } from '../../store/schema.ts'
 

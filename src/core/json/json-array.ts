@@ -1,5 +1,5 @@
-import { Pieces } from '../pieces.ts'
-import { ReleasedEvent, type StreamEvent, type StreamFramer } from '../stream-event.ts'
+import { Pieces } from '../bytes/pieces.ts'
+import { ReleasedEvent, type StreamEvent, type StreamFramer } from '../bytes/stream-event.ts'
 
 const quote = 0x22
 const backslash = 0x5c

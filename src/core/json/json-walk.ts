@@ -1,4 +1,4 @@
-import { ownReasoningPrefix, sealedPrefix } from '../sealed-mark.ts'
+import { ownReasoningPrefix, sealedPrefix } from '../secrets/sealed-mark.ts'
 import { mayHideName, type NameWatch, WatchedNames } from '../watched-names.ts'
 import { never, passString, paused, pausedAt } from './json-text.ts'
 import { type KnownSpans, knownSpans, longBytes, slicedBytes } from './known-spans.ts'

@@ -1,4 +1,4 @@
-import { nextTurn } from '../slices.ts'
+import { nextTurn } from '../threads/slices.ts'
 import { isSpace, maximumValues, type SlicedWalk, startWalk, walkOn } from './json-walk.ts'
 import { KnownSpans, rememberSpans } from './known-spans.ts'
 

@@ -1,4 +1,4 @@
-import { Pieces } from '../pieces.ts'
+import { Pieces } from '../bytes/pieces.ts'
 
 const lineFeed = 0x0a
 

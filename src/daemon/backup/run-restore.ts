@@ -1,4 +1,4 @@
-import { Secret } from '../../core/secret.ts'
+import { Secret } from '../../core/secrets/secret.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import { type Backup, verifyBackup } from '../../store/backup/backup-file.ts'
 import { readSettings } from '../commands/commands.ts'

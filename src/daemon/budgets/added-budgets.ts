@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Limit, placeOfCounter } from '../../core/policy-limits.ts'
+import { type Limit, placeOfCounter } from '../../core/policies/policy-limits.ts'
 import { accountLimits } from '../../policy/limits/account-limits.ts'
 import { placeLimits } from '../../policy/limits/place-limits.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../../store/configuration/snapshot.ts'

@@ -1,5 +1,5 @@
 import type { UsedNow } from '../../admin/handlers/context.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { LimitCounters } from '../../policy/limits/limit-counters.ts'
 
 /**

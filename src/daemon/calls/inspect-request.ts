@@ -1,6 +1,6 @@
 import type { Inspected, OperationFacts } from '../../admin/handlers/context.ts'
+import { promptTokens } from '../../core/cost/prompt-tokens.ts'
 import { type LaneName, laneNames } from '../../core/lane.ts'
-import { promptTokens } from '../../core/prompt-tokens.ts'
 import { lengthName } from '../../lanes/additional-models.ts'
 import { readAskedTools } from '../../lanes/asked-tools.ts'
 import type { Match } from '../../lanes/contract.ts'

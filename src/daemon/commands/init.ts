@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Settings } from '../../config/settings.ts'
-import type { Secret } from '../../core/secret.ts'
+import type { Secret } from '../../core/secrets/secret.ts'
 import { StoreInUse } from '../../store/store-error.ts'
 import { layFoundation, makeRecoveryKey } from '../foundation.ts'
 import { giveToOwner } from '../give-to-owner.ts'

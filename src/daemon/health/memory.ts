@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
 import type { ClusterSettings } from '../../config/settings.ts'
-import { Liveness } from '../../core/turn-watch.ts'
+import { Liveness } from '../../core/threads/turn-watch.ts'
 import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../../policy/counters.ts'
 import { BucketClock } from '../../policy/limits/bucket-clock.ts'
 import { LimitCounters } from '../../policy/limits/limit-counters.ts'

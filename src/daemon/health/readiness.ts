@@ -1,5 +1,5 @@
 import { errorText } from '../../core/caught.ts'
-import type { Secret } from '../../core/secret.ts'
+import type { Secret } from '../../core/secrets/secret.ts'
 import type { TrafficEvent } from '../../gateway/gateway.ts'
 import type { CheckResult, ProviderKind, ProviderTarget, Transport } from '../../providers/contract.ts'
 import { findKind } from '../../providers/index.ts'

@@ -1,5 +1,5 @@
 import { errorText } from '../../core/caught.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { Log } from '../log.ts'
 

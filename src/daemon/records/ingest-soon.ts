@@ -1,5 +1,5 @@
 import type { DegradedPart } from '../../core/degraded.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 import type { StoreClient } from '../../store/api.ts'
 import { StoreDegraded } from '../../store/store-error.ts'
 

@@ -1,5 +1,5 @@
 import type { ThreadTurns } from '../../admin/handlers/context.ts'
-import { type Liveness, type LongTurn, TurnWatch } from '../../core/turn-watch.ts'
+import { type Liveness, type LongTurn, TurnWatch } from '../../core/threads/turn-watch.ts'
 import type { Log } from '../log.ts'
 
 /** Long turns of all threads: logged as they happen, and counted since the start. */

@@ -1,6 +1,6 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { errorStack } from '../../core/caught.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 import type { FromThread, ThreadStart, ToThread } from '../../gateway/thread/messages.ts'
 import { needsPatterns } from '../../gateway/thread/pattern-engine.ts'
 import type { ConfigurationSnapshot } from '../../store/configuration/snapshot.ts'

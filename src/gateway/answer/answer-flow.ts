@@ -1,6 +1,6 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import type { Fault } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/record.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
 import type { ClientReply } from '../request/arrival.ts'

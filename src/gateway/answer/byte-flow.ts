@@ -1,5 +1,5 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import type { Fault } from '../../core/errors.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import type { BatchResults } from '../objects/batch-results.ts'
 import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader } from '../upstream/headers.ts'

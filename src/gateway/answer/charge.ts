@@ -1,5 +1,5 @@
-import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
-import { roundUsd, usdOfNano } from '../../core/money.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/cost/estimated-tokens.ts'
+import { roundUsd, usdOfNano } from '../../core/cost/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
 import { flatText } from '../../core/text/flat-text.ts'
 import { modelsBeside, uncharged } from '../../core/turns-signal.ts'

@@ -1,5 +1,5 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import { type Edit, type Member, scanObject } from '../../core/json/json-scan.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
 import type { AnswerStage } from './stage.ts'

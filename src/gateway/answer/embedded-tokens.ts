@@ -1,4 +1,4 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken } from '../../core/cost/estimated-tokens.ts'
 import { asArray, asObject, parseObject } from '../../core/json/json-value.ts'
 
 /** In a longer body the JSON around the texts hardly counts, and parsing it would take long. */

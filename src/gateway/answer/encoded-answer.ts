@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream'
-import type { StreamFramer } from '../../core/stream-event.ts'
+import type { StreamFramer } from '../../core/bytes/stream-event.ts'
 import type { AnswerReader } from '../../lanes/contract.ts'
 import { openFramer } from '../../lanes/framer.ts'
 import { openInflate, ratioBound } from '../request/inflate.ts'

@@ -1,6 +1,6 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/record.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
 import { StreamedObjects } from '../objects/created-objects.ts'

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { loadOnce } from '../../core/load-once.ts'
+import { loadOnce } from '../../core/threads/load-once.ts'
 import { describeTranslation } from '../../routing/candidates.ts'
 import type { CallContent } from '../content/call-content.ts'
 import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'

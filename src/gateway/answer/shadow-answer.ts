@@ -1,5 +1,5 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import type { Fault } from '../../core/errors.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../../lanes/contract.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'

@@ -1,5 +1,5 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import type { Fault } from '../../core/errors.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
 
 /** Bytes to send; null: none. A fault: neither this nor anything after it may be sent. */

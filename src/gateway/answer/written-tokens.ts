@@ -1,6 +1,6 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
+import { bytesPerToken } from '../../core/cost/estimated-tokens.ts'
 import { parseJson } from '../../core/json/json-value.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 
 /** What an answer has written so far, for answers that do not report their usage. */
 export interface WrittenAnswer {

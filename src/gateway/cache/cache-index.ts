@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { CachePut, CacheReply } from '../../core/cached-answer.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 
 /** The longest look-up: later than this, asking the provider is as good. */
 const answerMs = 50

@@ -1,7 +1,7 @@
 import { errorText } from '../../core/caught.ts'
-import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import type { Edit } from '../../core/json/json-scan.ts'
+import type { ContentAction, ContentSide } from '../../core/policies/content-rules.ts'
 import type { Signal } from '../../core/record.ts'
 import type { ContentPolicy, ReadyRule, ReadyRules } from '../../policy/content/compile.ts'
 import type { Placeholders } from '../../policy/content/placeholders.ts'

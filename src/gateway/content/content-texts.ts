@@ -1,4 +1,3 @@
-import type { ContentSide } from '../../core/content-rules.ts'
 import {
   type JsonNode,
   memberOf,
@@ -7,6 +6,7 @@ import {
   type ScalarNode,
   type TextNode,
 } from '../../core/json/json-nodes.ts'
+import type { ContentSide } from '../../core/policies/content-rules.ts'
 import { shortestNumber } from '../../policy/content/arguments-scan.ts'
 
 /** A text somewhere in a JSON document. */

@@ -1,6 +1,6 @@
-import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { type JsonNode, memberOf, readNodes } from '../../core/json/json-nodes.ts'
+import type { ContentSide } from '../../core/policies/content-rules.ts'
 import type { Inspection, Match } from '../../lanes/contract.ts'
 import { scanFor, shortestArgument } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'

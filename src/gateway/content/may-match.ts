@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { ContentSide } from '../../core/content-rules.ts'
+import type { ContentSide } from '../../core/policies/content-rules.ts'
 import type { ReadyRules } from '../../policy/content/compile.ts'
 import { disguisedBytes } from '../../policy/content/plain-text.ts'
 import { fileIdNames, fileNames, logprobNames, tokenNames, unseenNames, unseenTypes } from './content-texts.ts'

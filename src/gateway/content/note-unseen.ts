@@ -1,5 +1,5 @@
-import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
+import type { ContentSide } from '../../core/policies/content-rules.ts'
 import type { Signal } from '../../core/record.ts'
 import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Trace } from '../request/trace.ts'

@@ -1,6 +1,6 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import { readTextNode } from '../../core/json/json-nodes.ts'
 import { passString } from '../../core/json/json-text.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import type { StreamedPiece } from './answer-event.ts'
 
 const quote = 0x22

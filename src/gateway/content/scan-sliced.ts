@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/slices.ts'
+import { nextTurn } from '../../core/threads/slices.ts'
 import type { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
 import type { TextScan } from '../../policy/content/text-scan.ts'
 

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Span, scanObject, shortValue } from '../../core/json/json-scan.ts'
 import { asText, readValue } from '../../core/json/json-value.ts'
-import { nextTurn } from '../../core/slices.ts'
+import { nextTurn } from '../../core/threads/slices.ts'
 import { applyEdits, promptEdits } from '../../lanes/patch-body.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
 import { highestIn, longestPlaceholder, noteNumbers, Placeholders } from '../../policy/content/placeholders.ts'

@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { errorCode, errorText } from '../../core/caught.ts'
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
-import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { reserveFile } from '../../core/reserve.ts'
+import { maskGatewayKeys } from '../../core/secrets/gateway-key.ts'
+import { maskKeys, mayHoldKey } from '../../core/secrets/mask-keys.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
 /** Bytes of entries that wait in memory while the journal cannot be written. Beyond that the oldest are dropped, and counted as lost. */

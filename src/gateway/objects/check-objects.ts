@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { loadOnce } from '../../core/load-once.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
+import { loadOnce } from '../../core/threads/load-once.ts'
 import type { Reference } from '../../lanes/contract.ts'
 import { reject, rejectWith } from '../answer/respond.ts'
 import type { Call } from '../request/call.ts'

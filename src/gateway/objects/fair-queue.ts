@@ -1,4 +1,4 @@
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 
 /** Names of one key that this thread may be looking up at once: two of the largest requests, or hundreds of small ones. */
 const mostNames = 2000

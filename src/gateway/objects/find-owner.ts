@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import type { Asker, ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import type { Asker, ObjectName, ObjectScope, StoredObject } from '../../core/objects/stored-object.ts'
 import { quote } from '../../core/text/quote.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { HeldInput } from '../../core/batch-input.ts'
-import type { PartAnswer, UploadPart } from '../../core/object-question.ts'
-import type { Asker } from '../../core/stored-object.ts'
+import type { HeldInput } from '../../core/objects/batch-input.ts'
+import type { PartAnswer, UploadPart } from '../../core/objects/object-question.ts'
+import type { Asker } from '../../core/objects/stored-object.ts'
 import type { Arrival } from '../request/arrival.ts'
 
 /** The lifetime of the URL at which an upload continues. */

@@ -1,5 +1,11 @@
-import { addBatchAsk, type BatchAsk, type BatchInput, type HeldInput, resumeBatchAsks } from '../../core/batch-input.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import {
+  addBatchAsk,
+  type BatchAsk,
+  type BatchInput,
+  type HeldInput,
+  resumeBatchAsks,
+} from '../../core/objects/batch-input.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 import { LineScanner } from '../../core/text/line-scan.ts'
 import type { LineReader } from '../../lanes/line-readers.ts'
 

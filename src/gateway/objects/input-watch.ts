@@ -1,4 +1,4 @@
-import type { BatchInput } from '../../core/batch-input.ts'
+import type { BatchInput } from '../../core/objects/batch-input.ts'
 
 /** Reads an upload while it is sent up. */
 export interface InputWatch {

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { Asker, ObjectName, ObjectPlace, ObjectScope, ObjectType, StoredObject } from '../../core/stored-object.ts'
+import type {
+  Asker,
+  ObjectName,
+  ObjectPlace,
+  ObjectScope,
+  ObjectType,
+  StoredObject,
+} from '../../core/objects/stored-object.ts'
 import { isAt, isIn } from './find-owner.ts'
 import type { IndexFailure, ObjectIndex } from './object-index.ts'
 

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts'
-import type { CountedPlace } from '../../core/object-question.ts'
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { CountedPlace } from '../../core/objects/object-question.ts'
+import type { ObjectName, ObjectType } from '../../core/objects/stored-object.ts'
 import type { ObjectPage } from '../../lanes/contract.ts'
 import { mayUse } from '../../routing/plan.ts'
 import { relay } from '../answer/relay.ts'

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { BatchInput } from '../../core/batch-input.ts'
 import type { CacheReply } from '../../core/cached-answer.ts'
 import type { BatchHeldEntry } from '../../core/journal-format.ts'
+import type { BatchInput } from '../../core/objects/batch-input.ts'
 import type {
   CountedPlace,
   ObjectQuestion,
@@ -9,9 +9,9 @@ import type {
   PartAnswer,
   ReasoningQuestion,
   UploadPart,
-} from '../../core/object-question.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
-import type { Asker, ObjectName, ObjectPlace, ObjectType, StoredObject } from '../../core/stored-object.ts'
+} from '../../core/objects/object-question.ts'
+import type { Asker, ObjectName, ObjectPlace, ObjectType, StoredObject } from '../../core/objects/stored-object.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 import { FairQueue } from './fair-queue.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BatchHeldEntry, ObjectsEntry } from '../../core/journal-format.ts'
-import type { ObjectName, ObjectOwner } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectOwner } from '../../core/objects/stored-object.ts'
 import type { StartedWork } from '../../lanes/earlier-work.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { BatchResults } from './batch-results.ts'

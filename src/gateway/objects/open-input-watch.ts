@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { BatchInput } from '../../core/batch-input.ts'
-import { type FormPart, FormScanner, type PartSink, readBoundary } from '../../core/form-scan.ts'
+import { type FormPart, FormScanner, type PartSink, readBoundary } from '../../core/bytes/form-scan.ts'
+import type { BatchInput } from '../../core/objects/batch-input.ts'
 import { type LineReader, lineReaders } from '../../lanes/line-readers.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { RequestCaller } from '../request/call.ts'

@@ -1,5 +1,5 @@
+import { freeChunk } from '../../core/bytes/pieces.ts'
 import { poison } from '../../core/fault-point.ts'
-import { freeChunk } from '../../core/pieces.ts'
 import type { BorrowedBody } from '../../providers/contract.ts'
 
 /** Size of one piece. The operating system provides only the part of it that a body has used. */

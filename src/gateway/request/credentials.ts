@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
-import { keyForm } from '../../core/gateway-key.ts'
+import { keyForm } from '../../core/secrets/gateway-key.ts'
 
 /** Headers that carry a key in some SDK family (wire/lanes.md section 0); every lane accepts each of them. */
 const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const

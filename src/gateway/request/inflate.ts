@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream'
 import zlib from 'node:zlib'
+import { Pieces } from '../../core/bytes/pieces.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { Pieces } from '../../core/pieces.ts'
 import { outOfMemory } from './memory-budget.ts'
 
 const encodings = new Map<string, () => Transform>([

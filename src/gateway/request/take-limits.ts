@@ -1,6 +1,6 @@
+import { bytesPerToken } from '../../core/cost/estimated-tokens.ts'
 import type { Fault } from '../../core/errors.ts'
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
+import type { Limit, LimitFigures } from '../../core/policies/policy-limits.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { AskedAmounts, LimitHold, LimitRefusal } from '../../policy/limits/limit-counters.ts'
 import { refusedByLimit, withinLimits } from '../../policy/limits/limit-faults.ts'

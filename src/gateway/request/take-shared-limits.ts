@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { Call } from './call.ts'
 import { amountsOf, recordLimits } from './take-limits.ts'
 

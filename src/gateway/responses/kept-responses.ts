@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { asArray, asObject, asObjects, asText, type JsonObject } from '../../core/json/json-value.ts'
-import type { ObjectScope } from '../../core/stored-object.ts'
+import type { ObjectScope } from '../../core/objects/stored-object.ts'
 import { parseLossless } from '../../translate/json.ts'
 import type { Gateway } from '../gateway.ts'
 import type { MemoryHolder } from '../request/memory-budget.ts'

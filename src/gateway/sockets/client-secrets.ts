@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { Secret } from '../../core/secret.ts'
+import { Secret } from '../../core/secrets/secret.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { RequestCaller } from '../request/call.ts'

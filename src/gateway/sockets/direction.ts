@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/slices.ts'
+import { nextTurn } from '../../core/threads/slices.ts'
 import type { Frame, Peer } from '../../providers/socket-peer.ts'
 
 /** When this many bytes wait for a slow reader, the other side is not read any more; below the second number it is read again. */

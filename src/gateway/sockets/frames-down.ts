@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/json/known-spans.ts'
 import { scanInSlices } from '../../core/json/sliced-json.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
 import type { PassedFrames, SocketContent } from '../content/socket-content.ts'

@@ -1,6 +1,6 @@
-import type { AskedTools } from '../../core/asked-tools.ts'
+import type { AskedTools } from '../../core/cost/asked-tools.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/cost/estimated-tokens.ts'
 import type { Fault } from '../../core/errors.ts'
-import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { amountOf, type BudgetNeed, type BudgetRefusal } from '../../policy/limits/budget-counters.ts'
 import { type AskedRates, dearestOf, increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'

@@ -1,5 +1,5 @@
-import { contentSides } from '../../core/content-rules.ts'
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import { contentSides } from '../../core/policies/content-rules.ts'
 import type { EndpointSocket, Inspection } from '../../lanes/contract.ts'
 import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Peer } from '../../providers/socket-peer.ts'

@@ -1,4 +1,4 @@
-import { SseFramer } from '../../core/sse.ts'
+import { SseFramer } from '../../core/bytes/sse.ts'
 
 /** Turns server-sent events into elements of one JSON array, for clients of the Gemini lane that did not ask for events. */
 export class ArrayElements {

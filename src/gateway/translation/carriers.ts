@@ -1,5 +1,5 @@
 import { asArray, parseJson } from '../../core/json/json-value.ts'
-import { isSealed, sealedPrefix } from '../../core/sealed-mark.ts'
+import { isSealed, sealedPrefix } from '../../core/secrets/sealed-mark.ts'
 import type { Carriers } from '../../translate/codec.ts'
 import type { Opaque } from '../../translate/conversation.ts'
 import type { Call } from '../request/call.ts'

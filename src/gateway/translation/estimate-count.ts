@@ -1,6 +1,6 @@
 import type { FormatName } from '../../core/format.ts'
 import { slicedBytes } from '../../core/json/known-spans.ts'
-import { nextTurn } from '../../core/slices.ts'
+import { nextTurn } from '../../core/threads/slices.ts'
 import type { Candidate } from '../../routing/candidates.ts'
 import { writeCount } from '../../translate/counts.ts'
 import { estimateRequest } from '../../translate/estimate-tokens.ts'

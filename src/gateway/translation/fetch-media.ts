@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 import { formatBytes } from '../../core/text/format-bytes.ts'
+import { stallAwareTimeout } from '../../core/threads/stall-aware-timeout.ts'
 import { refusePublicAddress } from '../../providers/address-guard.ts'
 import type { EgressOptions, Transport } from '../../providers/contract.ts'
 import type { MediaPart } from '../../translate/conversation.ts'

@@ -1,4 +1,4 @@
-import { promptBytes } from '../../core/prompt-tokens.ts'
+import { promptBytes } from '../../core/cost/prompt-tokens.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../core/json/json-nodes.ts'
 import type { Edit, Span } from '../../core/json/json-scan.ts'
 import type { LaneName } from '../../core/lane.ts'
-import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/sealed-mark.ts'
+import { isSealed, isSealedEncoded, ownReasoningPrefix } from '../../core/secrets/sealed-mark.ts'
 import { withoutSignature } from '../../translate/google-signature.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 

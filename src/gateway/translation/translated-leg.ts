@@ -1,6 +1,6 @@
+import { promptTokens } from '../../core/cost/prompt-tokens.ts'
 import type { Fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
-import { promptTokens } from '../../core/prompt-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import type { Candidate } from '../../routing/candidates.ts'

@@ -1,5 +1,5 @@
+import { FormScanner, readBoundary } from '../../core/bytes/form-scan.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { FormScanner, readBoundary } from '../../core/form-scan.ts'
 import type { FormFields, Inspection } from '../../lanes/contract.ts'
 import { admitBody, type EffectivePolicy, maxBody } from '../../policy/admit.ts'
 import { ObjectNotes } from '../objects/object-notes.ts'

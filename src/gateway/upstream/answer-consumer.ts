@@ -1,5 +1,5 @@
+import type { StreamEvent, StreamFramer } from '../../core/bytes/stream-event.ts'
 import type { Fault } from '../../core/errors.ts'
-import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
 import type { AnswerReader, Endpoint, EventReading } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
 import type { MemoryBudget } from '../request/memory-budget.ts'

@@ -1,4 +1,4 @@
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { BudgetRefusal } from '../../policy/limits/budget-counters.ts'
 import type { Expected } from '../../policy/limits/expected-use.ts'
 import { cappedToRoom, capUnknown, roomToCap } from '../../policy/limits/room-to-cap.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { AttemptRecord } from '../../core/record.ts'
-import { hideInHeaders } from '../../core/secret.ts'
+import { hideInHeaders } from '../../core/secrets/secret.ts'
 import { quote } from '../../core/text/quote.ts'
 import type { StreamedError } from '../../lanes/contract.ts'
 import { isFiltered } from '../../lanes/filtered-answer.ts'

@@ -1,6 +1,6 @@
-import { type AskedTools, usualImageModel } from '../../core/asked-tools.ts'
+import { type AskedTools, usualImageModel } from '../../core/cost/asked-tools.ts'
+import { fillPrice, type ModelPrice } from '../../core/cost/model-price.ts'
 import type { Fault } from '../../core/errors.ts'
-import { fillPrice, type ModelPrice } from '../../core/model-price.ts'
 import type { UsageDetail } from '../../core/record.ts'
 import { readAskedTools } from '../../lanes/asked-tools.ts'
 import type { BudgetNeed } from '../../policy/limits/budget-counters.ts'

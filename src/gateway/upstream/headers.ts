@@ -1,6 +1,6 @@
 /** Which headers pass, up and down (product.md section 2, wire/lanes.md sections 1.5, 2.5, 3.6). Unknown headers pass. */
 
-import { holdsGatewayKey, keyPrefix } from '../../core/gateway-key.ts'
+import { holdsGatewayKey, keyPrefix } from '../../core/secrets/gateway-key.ts'
 
 const hopByHop = [
   'connection',

@@ -1,4 +1,4 @@
-import { loadOnce } from '../../core/load-once.ts'
+import { loadOnce } from '../../core/threads/load-once.ts'
 import type { Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 

@@ -1,7 +1,7 @@
+import { bytesPerToken, estimatedTokens } from '../../core/cost/estimated-tokens.ts'
+import { nanoOfUsd, usdOfNano } from '../../core/cost/money.ts'
 import type { Fault } from '../../core/errors.ts'
-import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
-import { nanoOfUsd, usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import { doubtedFrom } from '../../lanes/usage.ts'
 import {

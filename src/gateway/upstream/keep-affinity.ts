@@ -1,5 +1,5 @@
+import type { StreamEvent } from '../../core/bytes/stream-event.ts'
 import type { Fault } from '../../core/errors.ts'
-import type { StreamEvent } from '../../core/stream-event.ts'
 import { lastSignature, mayBeSigned, readConversation } from '../../lanes/conversation.ts'
 import type { SignedReasoning } from '../../lanes/reader-contract.ts'
 import {

@@ -1,4 +1,4 @@
-import { limitAt } from '../../core/policy-limits.ts'
+import { limitAt } from '../../core/policies/policy-limits.ts'
 import { lengthName } from '../../lanes/additional-models.ts'
 import type { LongestAnswer, RefusalFacts } from '../../policy/limits/budget-faults.ts'
 import { dearestOf, needOf } from '../../policy/limits/expected-use.ts'

@@ -1,4 +1,4 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken } from '../../core/cost/estimated-tokens.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import { mayBeSigned } from '../../lanes/conversation.ts'
 import { mayUseModel } from '../../policy/admit.ts'

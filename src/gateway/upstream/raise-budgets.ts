@@ -1,5 +1,5 @@
-import { loadOnce } from '../../core/load-once.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
+import { loadOnce } from '../../core/threads/load-once.ts'
 import type { BudgetNeed, BudgetRefusal, RaisedBudgets } from '../../policy/limits/budget-counters.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import type { Call } from '../request/call.ts'

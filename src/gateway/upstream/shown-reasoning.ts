@@ -1,4 +1,4 @@
-import { loadOnce } from '../../core/load-once.ts'
+import { loadOnce } from '../../core/threads/load-once.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Call, ReplayedReasoning } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'

@@ -1,6 +1,6 @@
+import { Pieces } from '../../core/bytes/pieces.ts'
+import type { StreamEvent, StreamFramer } from '../../core/bytes/stream-event.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { Pieces } from '../../core/pieces.ts'
-import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
 import { formatDuration } from '../../core/units.ts'
 import type { AnswerReader, EventReading } from '../../lanes/contract.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'

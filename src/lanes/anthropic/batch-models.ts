@@ -1,5 +1,5 @@
-import { addBatchAsk, type BatchAsk, type LineAsk } from '../../core/batch-input.ts'
-import { readCacheWrites } from '../../core/cache-marks.ts'
+import { readCacheWrites } from '../../core/cost/cache-marks.ts'
+import { promptBytes } from '../../core/cost/prompt-tokens.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import {
   type Member,
@@ -10,7 +10,7 @@ import {
   shortValue,
 } from '../../core/json/json-scan.ts'
 import { asText, readValue } from '../../core/json/json-value.ts'
-import { promptBytes } from '../../core/prompt-tokens.ts'
+import { addBatchAsk, type BatchAsk, type LineAsk } from '../../core/objects/batch-input.ts'
 import { groupDigits } from '../../core/units.ts'
 import { additionalNames, longestOf, readAdditionalModels } from '../additional-models.ts'
 import { readToolsOf } from '../asked-tools.ts'

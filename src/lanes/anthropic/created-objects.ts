@@ -1,5 +1,5 @@
 import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 
 /** The container in which the provider's own tools ran; a later request may name it. */
 export function readContainer(holder: JsonObject | null): ObjectName[] {

@@ -1,4 +1,4 @@
-import type { LimitFigures } from '../../core/policy-limits.ts'
+import type { LimitFigures } from '../../core/policies/policy-limits.ts'
 
 /** Source: wire/errors.md, section 2. */
 export function limitHeaders({ requests, tokens }: LimitFigures, now: number): readonly string[] {

@@ -1,6 +1,6 @@
 import { asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
 import type { BodyReading, EventReading, StreamEvent, TurnUsage } from '../contract.ts'
 import { eventType } from '../event-search.ts'

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import { asObject, asText } from '../../core/json/json-value.ts'
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../../core/objects/stored-object.ts'
 import { WatchedNames } from '../../core/watched-names.ts'
 import type { Inspection, LaneObjects, Match, ObjectPage, RenderedError } from '../contract.ts'
 import { walkMembers } from '../json-tree.ts'

@@ -1,6 +1,6 @@
-import { addBatchAsk, type BatchAsk } from '../../core/batch-input.ts'
+import { promptBytes } from '../../core/cost/prompt-tokens.ts'
 import { type Span, scanElements, scanObject } from '../../core/json/json-scan.ts'
-import { promptBytes } from '../../core/prompt-tokens.ts'
+import { addBatchAsk, type BatchAsk } from '../../core/objects/batch-input.ts'
 import { readToolsOf } from '../asked-tools.ts'
 import type { Endpoint } from '../contract.ts'
 import { readOutputLimit } from '../request-body.ts'

@@ -1,6 +1,6 @@
-import type { CreatedObject } from '../../core/batch-input.ts'
 import { asArray, asObject, asText, type JsonObject } from '../../core/json/json-value.ts'
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { CreatedObject } from '../../core/objects/batch-input.ts'
+import type { ObjectName, ObjectType } from '../../core/objects/stored-object.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { fileOfUri, nameObject } from './names.ts'
 

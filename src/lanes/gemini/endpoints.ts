@@ -1,4 +1,4 @@
-import type { ObjectType } from '../../core/stored-object.ts'
+import type { ObjectType } from '../../core/objects/stored-object.ts'
 import type { AnswerReader, Endpoint, Inspection, Match } from '../contract.ts'
 import {
   creates,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../../core/objects/stored-object.ts'
 
 /** A model's resource name: `models/x`, unless the name has another collection. */
 export function resourceName(model: string): string {

@@ -1,5 +1,5 @@
 import { asText } from '../../core/json/json-value.ts'
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../../core/objects/stored-object.ts'
 import type { LaneObjects, Match, RenderedError } from '../contract.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { writeQuery } from '../query.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 import { ownValue } from '../../core/own-value.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
 import { foldName, WatchedNames } from '../../core/watched-names.ts'
 import type { Reference } from '../contract.ts'
 import { walkMembers } from '../json-tree.ts'

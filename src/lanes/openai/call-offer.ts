@@ -1,5 +1,5 @@
+import { FormScanner, readBoundary } from '../../core/bytes/form-scan.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { FormScanner, readBoundary } from '../../core/form-scan.ts'
 import { type Span, scanObject } from '../../core/json/json-scan.ts'
 import type { Inspection, WholeBodyContext } from '../contract.ts'
 import { isFault } from '../request-body.ts'

@@ -1,7 +1,7 @@
+import { locateInEvent } from '../../core/bytes/sse.ts'
 import { cutSpan, type Member, scanObject } from '../../core/json/json-scan.ts'
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
-import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { AnswerReader, BodyPatch, EventReading, Framing, Inspection, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'

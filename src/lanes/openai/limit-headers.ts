@@ -1,4 +1,4 @@
-import type { LimitFigures, WindowFigures } from '../../core/policy-limits.ts'
+import type { LimitFigures, WindowFigures } from '../../core/policies/policy-limits.ts'
 
 /** Source: wire/errors.md, section 1; the SDKs and many clients read them. */
 export function limitHeaders({ requests, tokens }: LimitFigures): readonly string[] {

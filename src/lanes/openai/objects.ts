@@ -1,4 +1,4 @@
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../../core/objects/stored-object.ts'
 import type { LaneObjects, Match, ObjectPage, RenderedError } from '../contract.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { readResult } from './usage.ts'

@@ -1,7 +1,7 @@
 import { scanObject } from '../../core/json/json-scan.ts'
 import { asObject, asText, isCount, type JsonObject, parseObject, readMembers } from '../../core/json/json-value.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { AnswerFacts, BodyReading, EventReading, Framing, StreamEvent, TurnUsage } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'

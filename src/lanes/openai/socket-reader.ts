@@ -1,5 +1,5 @@
 import { asObject, asText, type JsonObject, parseObject } from '../../core/json/json-value.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName } from '../../core/objects/stored-object.ts'
 import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { readStreamedError } from './errors.ts'

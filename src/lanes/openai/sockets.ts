@@ -1,6 +1,6 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import { asObject, asText, isCount, parseObject } from '../../core/json/json-value.ts'
-import type { ObjectType } from '../../core/stored-object.ts'
+import type { ObjectType } from '../../core/objects/stored-object.ts'
 import { quote } from '../../core/text/quote.ts'
 import { foldName } from '../../core/watched-names.ts'
 import type { EndpointSocket, Inspection, IssuedCredentials, Match } from '../contract.ts'

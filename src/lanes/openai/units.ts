@@ -1,4 +1,4 @@
-import { imageSizeOf } from '../../core/asked-tools.ts'
+import { imageSizeOf } from '../../core/cost/asked-tools.ts'
 import { scanObject } from '../../core/json/json-scan.ts'
 import { asCount, asText, readMembers } from '../../core/json/json-value.ts'
 import type { UsageDetail } from '../../core/record.ts'

@@ -1,4 +1,4 @@
-import { usualImageModel } from '../../core/asked-tools.ts'
+import { usualImageModel } from '../../core/cost/asked-tools.ts'
 import { asArray, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { TurnUsage } from '../contract.ts'

@@ -1,5 +1,5 @@
-import { type ContentRule, type ContentSide, detectorsOf } from '../../core/content-rules.ts'
-import { nextTurn } from '../../core/slices.ts'
+import { type ContentRule, type ContentSide, detectorsOf } from '../../core/policies/content-rules.ts'
+import { nextTurn } from '../../core/threads/slices.ts'
 import { detectorSeeker } from './growing.ts'
 import { joinSeekers, type PatternEngine, type Seeker } from './seeker.ts'
 

@@ -1,5 +1,5 @@
-import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
-import { inSlices, nextTurn } from '../../core/slices.ts'
+import type { ContentAction, ContentSide } from '../../core/policies/content-rules.ts'
+import { inSlices, nextTurn } from '../../core/threads/slices.ts'
 import { type ContentPolicy, readyRules } from './compile.ts'
 import { highestIn, Placeholders } from './placeholders.ts'
 import { plainText } from './plain-text.ts'

@@ -1,4 +1,4 @@
-import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
+import type { StreamEvent, StreamFramer } from '../../core/bytes/stream-event.ts'
 import type { Detection } from './detector.ts'
 
 export type Find = (text: string) => Detection[]

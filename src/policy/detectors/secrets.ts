@@ -1,5 +1,5 @@
-import { keyPrefix } from '../../core/gateway-key.ts'
-import { prefixForm } from '../../core/mask-keys.ts'
+import { keyPrefix } from '../../core/secrets/gateway-key.ts'
+import { prefixForm } from '../../core/secrets/mask-keys.ts'
 import { type Detector, findForm } from './detector.ts'
 
 /** Also matches a key that is truncated or mistyped. */

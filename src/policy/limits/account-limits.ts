@@ -1,4 +1,4 @@
-import { type AccountLimits, countedAmount, type Limit, nameCounter } from '../../core/policy-limits.ts'
+import { type AccountLimits, countedAmount, type Limit, nameCounter } from '../../core/policies/policy-limits.ts'
 
 interface LimitedAccount {
   id: string

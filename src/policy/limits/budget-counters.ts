@@ -1,5 +1,5 @@
 import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
-import { type Limit, limitAt } from '../../core/policy-limits.ts'
+import { type Limit, limitAt } from '../../core/policies/policy-limits.ts'
 import {
   type AllowanceWant,
   nextAnswer,

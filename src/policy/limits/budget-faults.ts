@@ -1,6 +1,6 @@
+import { usdOfNano, writeUsd } from '../../core/cost/money.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { usdOfNano, writeUsd } from '../../core/money.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import { isoTime } from '../../core/text/flat-text.ts'
 import type { BudgetRefusal } from './budget-counters.ts'

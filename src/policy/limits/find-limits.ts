@@ -1,5 +1,5 @@
-import { nanoOfUsd } from '../../core/money.ts'
-import { countedAmount, type Limit, type LimitRules, nameCounter } from '../../core/policy-limits.ts'
+import { nanoOfUsd } from '../../core/cost/money.ts'
+import { countedAmount, type Limit, type LimitRules, nameCounter } from '../../core/policies/policy-limits.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 
 /** Where a policy applies to a key; from narrow to wide. */

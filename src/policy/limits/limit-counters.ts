@@ -1,5 +1,5 @@
 import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
-import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
+import type { Limit, LimitFigures } from '../../core/policies/policy-limits.ts'
 import type { AllowanceWant } from './allowance.ts'
 import { type Apart, BucketClock, sharedTime } from './bucket-clock.ts'
 import {

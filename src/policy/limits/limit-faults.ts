@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { LimitRefusal } from './limit-counters.ts'
 

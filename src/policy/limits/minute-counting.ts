@@ -1,4 +1,4 @@
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { Apart } from './bucket-clock.ts'
 import { rowHead } from './limit-memory.ts'
 import { requestWindow } from './request-window.ts'

@@ -1,4 +1,4 @@
-import type { Limit } from '../../core/policy-limits.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../../store/configuration/snapshot.ts'
 import { findLimits, type LimitPlace } from './find-limits.ts'
 

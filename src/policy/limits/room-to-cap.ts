@@ -1,5 +1,5 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import { bytesPerToken } from '../../core/cost/estimated-tokens.ts'
+import type { Limit } from '../../core/policies/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import { amountOf, type BudgetNeed, type BudgetRefusal } from './budget-counters.ts'
 import type { RefusalFacts } from './budget-faults.ts'

@@ -4,8 +4,8 @@ import {
   type TokenRateName,
   type TokenRates,
   tokenRateNames,
-} from '../../core/model-price.ts'
-import { nanoOfPico, picoPerToken, picoPerUnit } from '../../core/money.ts'
+} from '../../core/cost/model-price.ts'
+import { nanoOfPico, picoPerToken, picoPerUnit } from '../../core/cost/money.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 
 /** The usage of a call, as its record states it. */

@@ -1,5 +1,5 @@
-import { estimatedTokens } from '../../core/estimated-tokens.ts'
-import type { ModelPrice } from '../../core/model-price.ts'
+import { estimatedTokens } from '../../core/cost/estimated-tokens.ts'
+import type { ModelPrice } from '../../core/cost/model-price.ts'
 import { costOf } from './cost.ts'
 
 /** Assumed for an answer without a limit: many are shorter, but it is the same for all targets that are compared. */

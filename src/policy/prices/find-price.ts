@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../../core/model-price.ts'
+import type { ModelPrice } from '../../core/cost/model-price.ts'
 
 /** Where a call went: a provider of this gateway, and the vendor behind it; null: unknown. */
 export interface PricedTarget {

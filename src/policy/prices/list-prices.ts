@@ -1,4 +1,4 @@
-import { fillPrice, type ModelPrice } from '../../core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../core/cost/model-price.ts'
 import type { PlacedProvider } from './regional.ts'
 
 /** Where prices are stored. */

@@ -1,4 +1,4 @@
-import { type ModelPrice, priceVariants } from '../../core/model-price.ts'
+import { type ModelPrice, priceVariants } from '../../core/cost/model-price.ts'
 import { timesEach } from './cost.ts'
 
 /** A provider as far as it decides where its requests are processed. */

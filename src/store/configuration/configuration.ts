@@ -1,4 +1,4 @@
-import { inSlices } from '../../core/slices.ts'
+import { inSlices } from '../../core/threads/slices.ts'
 import { alertsTable } from '../alerts/alerts.ts'
 import type { ConfigurationWrite, StoredConfiguration, Tables } from '../api.ts'
 import { withAudit } from '../operators/audit.ts'

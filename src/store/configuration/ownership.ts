@@ -1,4 +1,4 @@
-import { inSlices } from '../../core/slices.ts'
+import { inSlices } from '../../core/threads/slices.ts'
 import type { AuditLine, OwnedField, Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { canonicalJson } from '../sqlite/json-column.ts'

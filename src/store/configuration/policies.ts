@@ -1,4 +1,4 @@
-import type { PolicyRules } from '../../core/policy-rules.ts'
+import type { PolicyRules } from '../../core/policies/policy-rules.ts'
 import type { Policy, Tables } from '../api.ts'
 import { named, present, refuseInUse, refuseTaken } from '../reject.ts'
 import type { Database, PolicyRow, Schema } from '../schema.ts'

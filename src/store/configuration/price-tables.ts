@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../../core/model-price.ts'
+import type { ModelPrice } from '../../core/cost/model-price.ts'
 
 /** A price as it is stored: with the provider's id, so that it survives a rename. */
 export interface StoredPrice {

@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../../core/model-price.ts'
+import type { ModelPrice } from '../../core/cost/model-price.ts'
 import type { Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'

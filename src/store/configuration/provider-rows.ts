@@ -1,4 +1,4 @@
-import { type AccountLimits, noAccountLimits } from '../../core/policy-limits.ts'
+import { type AccountLimits, noAccountLimits } from '../../core/policies/policy-limits.ts'
 import type { Provider, ProviderRevision, SealedCredential } from '../api.ts'
 import { present } from '../reject.ts'
 import type { Database, ProviderCredentialRow, ProviderRevisionRow, ProviderRow } from '../schema.ts'

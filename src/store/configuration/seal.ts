@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { sql } from 'kysely'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import { hiddenHeader } from '../../core/hidden-header.ts'
+import { hiddenHeader } from '../../core/secrets/hidden-header.ts'
 import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
 import { parseSealed } from '../../sealing/seal-format.ts'
 import type { ProviderRevision, Tables } from '../api.ts'

@@ -1,9 +1,9 @@
+import type { ModelPrice } from '../../core/cost/model-price.ts'
 import type { FormatName } from '../../core/format.ts'
 import type { LaneName, TimeLimits } from '../../core/lane.ts'
-import type { ModelPrice } from '../../core/model-price.ts'
-import type { AccountLimits, LimitRules } from '../../core/policy-limits.ts'
-import type { PolicyRules } from '../../core/policy-rules.ts'
-import type { RouteHedge, RouteShadow } from '../../core/route-options.ts'
+import type { AccountLimits, LimitRules } from '../../core/policies/policy-limits.ts'
+import type { PolicyRules } from '../../core/policies/policy-rules.ts'
+import type { RouteHedge, RouteShadow } from '../../core/routes/route-options.ts'
 
 /**
  * The read model of the data plane. Plain data only: it crosses threads by structured clone, and each thread

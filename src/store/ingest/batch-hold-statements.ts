@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { BatchHeldEntry, BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
-import { kindOfCounter } from '../../core/policy-limits.ts'
-import type { ObjectPlace } from '../../core/stored-object.ts'
+import type { ObjectPlace } from '../../core/objects/stored-object.ts'
+import { kindOfCounter } from '../../core/policies/policy-limits.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 
 /** A batch, by its id at its provider. */

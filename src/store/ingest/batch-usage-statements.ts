@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { roundUsd } from '../../core/cost/money.ts'
 import { newId } from '../../core/ids.ts'
 import type { BackgroundWork, BatchHeldEntry, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
-import { roundUsd } from '../../core/money.ts'
 import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
 import { tokenColumns } from '../records/record-columns.ts'

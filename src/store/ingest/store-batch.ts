@@ -1,6 +1,6 @@
+import { nanoOfUsd } from '../../core/cost/money.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BatchHeldEntry, BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
-import { nanoOfUsd } from '../../core/money.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'

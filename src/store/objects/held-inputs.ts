@@ -1,5 +1,5 @@
-import type { HeldInput } from '../../core/batch-input.ts'
-import type { PartAnswer, UploadPart } from '../../core/object-question.ts'
+import type { HeldInput } from '../../core/objects/batch-input.ts'
+import type { PartAnswer, UploadPart } from '../../core/objects/object-question.ts'
 
 /** For all unfinished lines together; beyond it the oldest are dropped, and their files count as unknown. */
 const mostBytes = 32 * 1024 * 1024

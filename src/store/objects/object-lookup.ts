@@ -13,8 +13,8 @@ import type {
   ReasoningQuestion,
   UploadPartQuestion,
   WorkQuestion,
-} from '../../core/object-question.ts'
-import type { StoredObject } from '../../core/stored-object.ts'
+} from '../../core/objects/object-question.ts'
+import type { StoredObject } from '../../core/objects/stored-object.ts'
 import type { OtherNodes } from '../replica/other-nodes.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { readJson } from '../sqlite/json-column.ts'

@@ -1,4 +1,4 @@
-import type { ObjectType, StoredObject } from '../../core/stored-object.ts'
+import type { ObjectType, StoredObject } from '../../core/objects/stored-object.ts'
 import type { ObjectRow } from '../schema.ts'
 
 export function toStoredObject(row: ObjectRow): StoredObject {

@@ -1,4 +1,4 @@
-import type { ObjectType, StoredObject } from '../../core/stored-object.ts'
+import type { ObjectType, StoredObject } from '../../core/objects/stored-object.ts'
 
 export interface ObjectTables {
   objects: {

@@ -1,6 +1,6 @@
-import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
-import { nanoOfUsd } from '../../core/money.ts'
+import { nanoOfUsd } from '../../core/cost/money.ts'
 import { noGroup } from '../../core/record.ts'
+import { maskKeys, mayHoldKey } from '../../core/secrets/mask-keys.ts'
 import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { nameTags } from './record-json.ts'

@@ -1,7 +1,7 @@
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
-import { maskKeys } from '../../core/mask-keys.ts'
 import type { RequestRecord } from '../../core/record.ts'
+import { maskGatewayKeys } from '../../core/secrets/gateway-key.ts'
+import { maskKeys } from '../../core/secrets/mask-keys.ts'
 import { blankRecord } from './blank-record.ts'
 import type { RecordCost } from './record-tables.ts'
 

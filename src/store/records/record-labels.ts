@@ -1,4 +1,4 @@
-import { maskKeys } from '../../core/mask-keys.ts'
+import { maskKeys } from '../../core/secrets/mask-keys.ts'
 import type { RecordFilter } from '../api.ts'
 import type { Database, RecordLabelsRow } from '../schema.ts'
 

@@ -1,4 +1,4 @@
-import { usdOfNano } from '../../core/money.ts'
+import { usdOfNano } from '../../core/cost/money.ts'
 import type { RecordSums } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { DurationCounts } from './duration-counts.ts'

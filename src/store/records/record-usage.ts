@@ -1,4 +1,4 @@
-import { usdOfNano } from '../../core/money.ts'
+import { usdOfNano } from '../../core/cost/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { RecordFilter, UsageRow, UsageSum } from '../api.ts'
 import { type CountedRow, countOf, spentNano } from './record-groups.ts'

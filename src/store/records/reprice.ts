@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { nanoOfUsd } from '../../core/money.ts'
+import { nanoOfUsd } from '../../core/cost/money.ts'
 import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database, RecordRow } from '../schema.ts'
 import { countedTags, repricedText } from './record-json.ts'

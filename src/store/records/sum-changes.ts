@@ -1,4 +1,4 @@
-import { nanoOfUsd } from '../../core/money.ts'
+import { nanoOfUsd } from '../../core/cost/money.ts'
 import type { RecordRow } from '../schema.ts'
 import { durationStep } from './duration-counts.ts'
 import { firstBytePlace } from './latency-blob.ts'

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { BatchInput } from '../../core/batch-input.ts'
 import type { BackgroundWork, BatchHeldEntry } from '../../core/journal-format.ts'
+import type { BatchInput } from '../../core/objects/batch-input.ts'
 import { toStoredObject } from '../objects/object-rows.ts'
 import type { ObjectRow } from '../schema.ts'
 import { readJson } from '../sqlite/json-column.ts'

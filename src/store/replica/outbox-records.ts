@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
-import { maskKeys, mayHoldKey } from '../../core/mask-keys.ts'
+import { maskGatewayKeys } from '../../core/secrets/gateway-key.ts'
+import { maskKeys, mayHoldKey } from '../../core/secrets/mask-keys.ts'
 import { type StoredRecord, storedColumns } from '../records/record-columns.ts'
 import { countedTags } from '../records/record-json.ts'
 import { SumChanges } from '../records/sum-changes.ts'

@@ -1,7 +1,7 @@
-import type { BatchInput } from '../../core/batch-input.ts'
 import type { BackgroundWork, BatchHeldEntry } from '../../core/journal-format.ts'
-import type { UploadPart } from '../../core/object-question.ts'
-import type { ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import type { BatchInput } from '../../core/objects/batch-input.ts'
+import type { UploadPart } from '../../core/objects/object-question.ts'
+import type { ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/objects/stored-object.ts'
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { CountedUsage } from './usage-claim.ts'
 

@@ -1,4 +1,4 @@
-import { sealedPrefix } from '../../core/sealed-mark.ts'
+import { sealedPrefix } from '../../core/secrets/sealed-mark.ts'
 import type { Carriers } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json/json-value.ts'
-import { unsignedMark } from '../../core/sealed-mark.ts'
+import { unsignedMark } from '../../core/secrets/sealed-mark.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Opaque, TokenLogprob } from '../conversation.ts'

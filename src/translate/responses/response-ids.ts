@@ -1,4 +1,4 @@
-import { ownReasoningPrefix } from '../../core/sealed-mark.ts'
+import { ownReasoningPrefix } from '../../core/secrets/sealed-mark.ts'
 import { answerId, mintId } from '../ids.ts'
 
 /** The ids of an answer and its items. The same answer always gets the same ids. */

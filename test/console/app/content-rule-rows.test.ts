@@ -8,8 +8,8 @@ import {
   readRows,
   writeRows,
 } from '../../../src/console/app/areas/settings/content-rule-rows.ts'
-import { readContentRules } from '../../../src/core/content-rules.ts'
-import { policyRules, writeValue } from '../../../src/core/policy-rules.ts'
+import { readContentRules } from '../../../src/core/policies/content-rules.ts'
+import { policyRules, writeValue } from '../../../src/core/policies/policy-rules.ts'
 
 const only = (rows: readonly RuleRow[] | null): RuleRow => {
   const [row] = rows ?? []

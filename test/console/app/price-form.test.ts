@@ -8,7 +8,7 @@ import {
   type TokenRates,
   tokenRateNames,
   unitRateNames,
-} from '../../../src/core/model-price.ts'
+} from '../../../src/core/cost/model-price.ts'
 
 /** Setting a price writes the whole of it: a rate that the form forgets is gone. */
 it('a price that is edited and not changed stays as it is, to its last rate', () => {

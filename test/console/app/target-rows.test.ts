@@ -8,7 +8,7 @@ import {
   writeRows,
 } from '../../../src/console/app/areas/routing/target-rows.ts'
 import { formatNames } from '../../../src/core/format.ts'
-import { parseTarget } from '../../../src/core/written-target.ts'
+import { parseTarget } from '../../../src/core/routes/written-target.ts'
 
 const number = fc.oneof(
   fc.constantFrom('', ' ', '2', ' 0.5 ', '-1', '1e-7', '1e3', '1e21', 'two', 'Infinity', '0x10', '.5', '2,5'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { StreamEvent } from '../../../src/core/bytes/stream-event.ts'
 import { JsonArrayFramer } from '../../../src/core/json/json-array.ts'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { frame, joined } from '../../support/framing.ts'
 
 const push = (text: string, ...sizes: number[]) => frame(new JsonArrayFramer(), Buffer.from(text), sizes)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scanElements, scanObject } from '../../../src/core/json/json-scan.ts'
 import { SlicedScan, scanInSlices } from '../../../src/core/json/sliced-json.ts'
-import { nextTurn } from '../../../src/core/slices.ts'
+import { nextTurn } from '../../../src/core/threads/slices.ts'
 import { WatchedNames } from '../../../src/core/watched-names.ts'
 import { countedBytes, stepsOf } from '../../support/counted-bytes.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Certificate } from '../../../src/config/certificate.ts'
 import type { Settings } from '../../../src/config/settings.ts'
-import { Secret } from '../../../src/core/secret.ts'
+import { Secret } from '../../../src/core/secrets/secret.ts'
 import {
   announceCertificates,
   openForThreads,

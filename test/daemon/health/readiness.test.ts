@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { noAccountLimits } from '../../../src/core/policy-limits.ts'
+import { noAccountLimits } from '../../../src/core/policies/policy-limits.ts'
 import { ReadinessKeeper, type ReadinessPorts } from '../../../src/daemon/health/readiness.ts'
 import type { TrafficEvent } from '../../../src/gateway/gateway.ts'
 import type { CheckResult } from '../../../src/providers/contract.ts'

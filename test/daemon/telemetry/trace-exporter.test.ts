@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { TelemetrySettings } from '../../../src/config/settings.ts'
-import { Secret } from '../../../src/core/secret.ts'
+import { Secret } from '../../../src/core/secrets/secret.ts'
 import { TraceExporter } from '../../../src/daemon/telemetry/trace-exporter.ts'
 import { createHttpTransport } from '../../../src/providers/http.ts'
 import type { PendingTrace } from '../../../src/store/api.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ContentSide } from '../../../src/core/content-rules.ts'
+import type { ContentSide } from '../../../src/core/policies/content-rules.ts'
 import type { Endpoint, Lane } from '../../../src/lanes/contract.ts'
 import { lanes } from '../../../src/lanes/index.ts'
 import { ContentPlane, contentRule, keyPolicy } from '../../support/content-plane.ts'

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ContentSide } from '../../../src/core/content-rules.ts'
+import type { ContentSide } from '../../../src/core/policies/content-rules.ts'
 import { ContentPlane, contentRule, keyPolicy, postJson as post } from '../../support/content-plane.ts'
 
 function policy(name: string, on: ContentSide[], denyUnseen: boolean) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { readNodes } from '../../../src/core/json/json-nodes.ts'
+import type { ContentRule } from '../../../src/core/policies/content-rules.ts'
 import { findTexts } from '../../../src/gateway/content/content-texts.ts'
 import { mayMatch } from '../../../src/gateway/content/may-match.ts'
 import { scanFor } from '../../../src/policy/content/arguments-scan.ts'

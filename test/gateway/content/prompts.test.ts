@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ContentRule } from '../../../src/core/content-rules.ts'
+import type { ContentRule } from '../../../src/core/policies/content-rules.ts'
 import { ContentPlane, contentRule, keyPolicy, postJson } from '../../support/content-plane.ts'
 
 const key = 'sk-proj-Abc123Def456Ghi789'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { StreamEvent } from '../../../src/core/bytes/stream-event.ts'
 import { readNodes } from '../../../src/core/json/json-nodes.ts'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import { readAnswerEvent } from '../../../src/gateway/content/answer-event.ts'
 import { RepeatedEvent } from '../../../src/gateway/content/repeated-event.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RuleDetector } from '../../../src/core/content-rules.ts'
+import type { RuleDetector } from '../../../src/core/policies/content-rules.ts'
 import { TextScan } from '../../../src/policy/content/text-scan.ts'
 import { contextOf, key, pem, rule } from './scan-context.ts'
 

@@ -1,4 +1,4 @@
-import type { ContentRule } from '../../../src/core/content-rules.ts'
+import type { ContentRule } from '../../../src/core/policies/content-rules.ts'
 import { readyRules } from '../../../src/policy/content/compile.ts'
 import { Placeholders } from '../../../src/policy/content/placeholders.ts'
 import type { ScanContext } from '../../../src/policy/content/text-scan.ts'

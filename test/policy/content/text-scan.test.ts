@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ContentRule, detectorsOf } from '../../../src/core/content-rules.ts'
+import { type ContentRule, detectorsOf } from '../../../src/core/policies/content-rules.ts'
 import { disguisedBytes, plainText } from '../../../src/policy/content/plain-text.ts'
 import { TextScan } from '../../../src/policy/content/text-scan.ts'
 import { tryRules } from '../../../src/policy/content/try-rules.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mintGatewayKey } from '../../../src/core/gateway-key.ts'
+import { mintGatewayKey } from '../../../src/core/secrets/gateway-key.ts'
 import { findAll } from '../../../src/policy/detectors/detector.ts'
 import { detectors } from '../../../src/policy/detectors/index.ts'
 import { maskPlainText } from '../../../src/policy/detectors/mask.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Limit } from '../../../src/core/policy-limits.ts'
+import type { Limit } from '../../../src/core/policies/policy-limits.ts'
 import type { AllowanceWant } from '../../../src/policy/limits/allowance.ts'
 import { AllowanceRow } from '../../../src/policy/limits/allowance-row.ts'
 import { LimitCounters, type LimitHold } from '../../../src/policy/limits/limit-counters.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Limit } from '../../../src/core/policy-limits.ts'
+import type { Limit } from '../../../src/core/policies/policy-limits.ts'
 import { LimitCounters, type LimitHold } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../../src/policy/limits/limit-memory.ts'
 import { restoreBudgets } from '../../../src/policy/limits/restore-budgets.ts'

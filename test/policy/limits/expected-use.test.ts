@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../../src/core/cost/model-price.ts'
 import { readImageUnits } from '../../../src/lanes/openai/units.ts'
 import {
   askedRates,

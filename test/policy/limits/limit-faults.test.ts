@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Limit } from '../../../src/core/policy-limits.ts'
+import type { Limit } from '../../../src/core/policies/policy-limits.ts'
 import { refusedByBudget } from '../../../src/policy/limits/budget-faults.ts'
 import { refusedByLimit } from '../../../src/policy/limits/limit-faults.ts'
 

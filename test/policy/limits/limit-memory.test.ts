@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Limit } from '../../../src/core/policy-limits.ts'
+import type { Limit } from '../../../src/core/policies/policy-limits.ts'
 import { LimitCounters } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory, LimitRows, readUserCounter } from '../../../src/policy/limits/limit-memory.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Limit } from '../../../src/core/policy-limits.ts'
+import type { Limit } from '../../../src/core/policies/policy-limits.ts'
 import { LimitCounters, type LimitHold } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../../src/policy/limits/limit-memory.ts'
 import { restoreBudgets } from '../../../src/policy/limits/restore-budgets.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { SharedCell } from '../../../src/cluster/limits/shared-cell.ts'
-import type { Limit } from '../../../src/core/policy-limits.ts'
+import type { Limit } from '../../../src/core/policies/policy-limits.ts'
 import { BucketClock } from '../../../src/policy/limits/bucket-clock.ts'
 import { LimitCounters, type LimitWant } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'

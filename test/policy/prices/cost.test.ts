@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
-import { nanoOfPico, picoPerToken, usdOfNano } from '../../../src/core/money.ts'
+import { fillPrice, type ModelPrice } from '../../../src/core/cost/model-price.ts'
+import { nanoOfPico, picoPerToken, usdOfNano } from '../../../src/core/cost/money.ts'
 import { blankUsageDetail, type TokenUsage, type UsageDetail } from '../../../src/core/record.ts'
 import { costOf, unpricedParts } from '../../../src/policy/prices/cost.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../../src/core/cost/model-price.ts'
 import { PriceBook } from '../../../src/policy/prices/find-price.ts'
 
 const of = (vendor: string | null, model: string, input: number, provider: string | null = null): ModelPrice =>

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../../src/core/cost/model-price.ts'
 import type { AnswerReader, Lane } from '../../../src/lanes/contract.ts'
 import { openFramer } from '../../../src/lanes/framer.ts'
 import { lanes } from '../../../src/lanes/index.ts'

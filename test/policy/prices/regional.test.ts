@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillPrice } from '../../../src/core/model-price.ts'
+import { fillPrice } from '../../../src/core/cost/model-price.ts'
 import { PriceBook } from '../../../src/policy/prices/find-price.ts'
 import { listPrices } from '../../../src/policy/prices/list-prices.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ModelPrice, priceVariants, type TokenRates, tokenRateNames } from '../../../src/core/model-price.ts'
-import { picoPerToken } from '../../../src/core/money.ts'
+import { type ModelPrice, priceVariants, type TokenRates, tokenRateNames } from '../../../src/core/cost/model-price.ts'
+import { picoPerToken } from '../../../src/core/cost/money.ts'
 import { identity } from '../../../src/policy/prices/find-price.ts'
 import { listPrices } from '../../../src/policy/prices/list-prices.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { nanoOfUsd } from '../../../src/core/cost/money.ts'
 import { newId } from '../../../src/core/ids.ts'
-import { nanoOfUsd } from '../../../src/core/money.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import type { RecordFilter, StatsBy } from '../../../src/store/api.ts'
 import { durationStep } from '../../../src/store/records/duration-counts.ts'

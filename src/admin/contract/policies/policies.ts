@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { contentActions, contentSides, longestTried } from '../../../core/content-rules.ts'
-import { policyRules } from '../../../core/policy-rules.ts'
+import { contentActions, contentSides, longestTried } from '../../../core/policies/content-rules.ts'
+import { policyRules } from '../../../core/policies/policy-rules.ts'
 import {
   forceField,
   listProjectFields,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contentActions, contentSides } from '../../../core/content-rules.ts'
+import { contentActions, contentSides } from '../../../core/policies/content-rules.ts'
 import {
   type ClearWord,
   clearWord,
@@ -9,7 +9,7 @@ import {
   type ShownRules,
   shownName,
   type WrittenRules,
-} from '../../../core/policy-rules.ts'
+} from '../../../core/policies/policy-rules.ts'
 import { parseDuration } from '../../../core/units.ts'
 import { sizeText } from '../fields.ts'
 import { type Column, field } from '../operation.ts'

@@ -5,8 +5,8 @@ import {
   tokenRateNames,
   type UnitRateName,
   unitRateNames,
-} from '../../../core/model-price.ts'
-import { ratePaths } from '../../../core/rate-paths.ts'
+} from '../../../core/cost/model-price.ts'
+import { ratePaths } from '../../../core/cost/rate-paths.ts'
 import { groupDigits } from '../../../core/units.ts'
 import { field } from '../operation.ts'
 

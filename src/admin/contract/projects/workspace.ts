@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { explainTimeZone, findTimeZone } from '../../../core/time-zone.ts'
+import { explainTimeZone, findTimeZone } from '../../../core/policies/time-zone.ts'
 import { newNameField, renameField, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 

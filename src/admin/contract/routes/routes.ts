@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatNames } from '../../../core/format.ts'
-import { mostTargets } from '../../../core/written-target.ts'
+import { mostTargets } from '../../../core/routes/written-target.ts'
 import {
   countedUser,
   durationText,

@@ -1,6 +1,6 @@
-import { hideCredentials } from '../../../core/address-credentials.ts'
 import { isObject } from '../../../core/json/is-object.ts'
-import { showHeaders } from '../../../core/provider-headers.ts'
+import { hideCredentials } from '../../../core/secrets/address-credentials.ts'
+import { showHeaders } from '../../../core/secrets/provider-headers.ts'
 import type { AuditEvent, AuditFilter } from '../../../store/operators/audit-tables.ts'
 import type { AdminContext } from '../context.ts'
 import { findProject } from '../find.ts'

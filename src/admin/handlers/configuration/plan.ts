@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mapInSlices } from '../../../core/slices.ts'
+import { mapInSlices } from '../../../core/threads/slices.ts'
 import { resolveAttachments } from '../../../manifest/attachments.ts'
 import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
 import { checkOutcome, type Serves } from '../../../manifest/check.ts'

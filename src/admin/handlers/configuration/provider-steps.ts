@@ -1,4 +1,4 @@
-import { hiddenHeader, isHidden } from '../../../core/hidden-header.ts'
+import { hiddenHeader, isHidden } from '../../../core/secrets/hidden-header.ts'
 import type { PlannedChange } from '../../../manifest/plan.ts'
 import { objectsIn } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, Provider, ProviderRevision, SealedCredential } from '../../../store/api.ts'

@@ -1,4 +1,4 @@
-import { mapInSlices } from '../../../core/slices.ts'
+import { mapInSlices } from '../../../core/threads/slices.ts'
 import { kindSpecs, writeField } from '../../../manifest/kinds.ts'
 import type { ManifestPlan, PlannedChange } from '../../../manifest/plan.ts'
 import type { Fields, ResourceKind } from '../../../manifest/resource.ts'

@@ -1,5 +1,5 @@
-import type { ModelPrice } from '../../../core/model-price.ts'
-import { roundUsd, usdOfNano } from '../../../core/money.ts'
+import type { ModelPrice } from '../../../core/cost/model-price.ts'
+import { roundUsd, usdOfNano } from '../../../core/cost/money.ts'
 import { blankUsageDetail, type Cost, type RequestRecord, type UsageDetail } from '../../../core/record.ts'
 import { askedSeveralModels, isUncharged } from '../../../core/turns-signal.ts'
 import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'

@@ -1,4 +1,4 @@
-import { roundUsd } from '../../../core/money.ts'
+import { roundUsd } from '../../../core/cost/money.ts'
 import { namesOf } from '../../../policy/prices/find-price.ts'
 import type { Reconciled } from '../../contract/cost.ts'
 import type { AdminContext } from '../context.ts'

@@ -1,5 +1,5 @@
-import { nextTurn } from '../../../core/slices.ts'
 import { isoTime } from '../../../core/text/flat-text.ts'
+import { nextTurn } from '../../../core/threads/slices.ts'
 import { compilePolicies, type EffectivePolicy, effectivePolicy } from '../../../policy/admit.ts'
 import { periodAt } from '../../../policy/calendar.ts'
 import type { Key, UsageSum } from '../../../store/api.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mintGatewayKey } from '../../../core/gateway-key.ts'
+import { mintGatewayKey } from '../../../core/secrets/gateway-key.ts'
 import type { Key } from '../../../store/api.ts'
 
 /** The secret leaves only as the answer of the operation that made it. */

@@ -1,5 +1,5 @@
-import { mintApiToken } from '../../../core/api-token.ts'
 import { newId } from '../../../core/ids.ts'
+import { mintApiToken } from '../../../core/secrets/api-token.ts'
 import { hashToken } from '../../../sign-in/token.ts'
 import type { ApiToken } from '../../../store/operators/token-tables.ts'
 import { audited } from '../audited.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { isOpen, parseOpening } from '../../../core/opening.ts'
-import { type Limit, limitAt, shownAmount } from '../../../core/policy-limits.ts'
+import { isOpen, parseOpening } from '../../../core/policies/opening.ts'
+import { type Limit, limitAt, shownAmount } from '../../../core/policies/policy-limits.ts'
 import { isoTime } from '../../../core/text/flat-text.ts'
 import { minuteOfWeek } from '../../../policy/calendar.ts'
 import { listBudgets, type PlacedLimit, placeLimits } from '../../../policy/limits/place-limits.ts'

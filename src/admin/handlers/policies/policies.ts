@@ -1,7 +1,13 @@
-import { type ContentRule, type ContentSide, denyRules } from '../../../core/content-rules.ts'
 import { newId } from '../../../core/ids.ts'
-import type { BudgetGrant } from '../../../core/policy-limits.ts'
-import { changeRules, type PolicyRules, policyRules, showRules, type WrittenRules } from '../../../core/policy-rules.ts'
+import { type ContentRule, type ContentSide, denyRules } from '../../../core/policies/content-rules.ts'
+import type { BudgetGrant } from '../../../core/policies/policy-limits.ts'
+import {
+  changeRules,
+  type PolicyRules,
+  policyRules,
+  showRules,
+  type WrittenRules,
+} from '../../../core/policies/policy-rules.ts'
 import { tryRules } from '../../../policy/content/try-rules.ts'
 import type { Policy } from '../../../store/api.ts'
 import { audited } from '../audited.ts'

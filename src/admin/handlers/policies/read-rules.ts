@@ -1,5 +1,5 @@
-import type { ContentRule } from '../../../core/content-rules.ts'
-import { type PolicyRules, parseValue, type RuleForm } from '../../../core/policy-rules.ts'
+import type { ContentRule } from '../../../core/policies/content-rules.ts'
+import { type PolicyRules, parseValue, type RuleForm } from '../../../core/policies/policy-rules.ts'
 import { quote } from '../../../core/text/quote.ts'
 import { readContentFiles } from '../../../manifest/content-files.ts'
 import { invalid } from '../fault.ts'

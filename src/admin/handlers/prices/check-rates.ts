@@ -1,4 +1,4 @@
-import { type ModelPrice, priceVariants, tokenRateNames, unitRateNames } from '../../../core/model-price.ts'
+import { type ModelPrice, priceVariants, tokenRateNames, unitRateNames } from '../../../core/cost/model-price.ts'
 import { highestRate } from '../../contract/prices/price-fields.ts'
 import { formatRate } from '../../contract/show-number.ts'
 import { invalid } from '../fault.ts'

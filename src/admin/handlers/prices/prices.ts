@@ -1,4 +1,4 @@
-import { fillPrice, type ModelPrice } from '../../../core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../../core/cost/model-price.ts'
 import { identity, PriceBook } from '../../../policy/prices/find-price.ts'
 import { listPrices } from '../../../policy/prices/list-prices.ts'
 import type { Provider } from '../../../store/api.ts'

@@ -1,4 +1,3 @@
-import { asObject, type JsonObject } from '../../../core/json/json-value.ts'
 import {
   fillPrice,
   type ModelPrice,
@@ -7,7 +6,8 @@ import {
   type TokenRates,
   tokenRateNames,
   type VariantRates,
-} from '../../../core/model-price.ts'
+} from '../../../core/cost/model-price.ts'
+import { asObject, type JsonObject } from '../../../core/json/json-value.ts'
 import { identity } from '../../../policy/prices/find-price.ts'
 import { presets } from '../../../providers/presets.ts'
 

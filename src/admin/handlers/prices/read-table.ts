@@ -1,4 +1,4 @@
-import { fillPrice, type ModelPrice } from '../../../core/model-price.ts'
+import { fillPrice, type ModelPrice } from '../../../core/cost/model-price.ts'
 import { givenPrice } from '../../contract/prices/price-fields.ts'
 import { invalid } from '../fault.ts'
 import { isLitellm, readLitellm } from './read-litellm.ts'

@@ -1,4 +1,4 @@
-import { findTimeZone } from '../../../core/time-zone.ts'
+import { findTimeZone } from '../../../core/policies/time-zone.ts'
 import type { Workspace } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'

@@ -1,4 +1,4 @@
-import { type AccountLimits, shownAmount } from '../../../core/policy-limits.ts'
+import { type AccountLimits, shownAmount } from '../../../core/policies/policy-limits.ts'
 import { isoTime } from '../../../core/text/flat-text.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import type { Provider } from '../../../store/api.ts'

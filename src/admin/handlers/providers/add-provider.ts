@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts'
-import { noAccountLimits } from '../../../core/policy-limits.ts'
+import { noAccountLimits } from '../../../core/policies/policy-limits.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { credentialNeed } from '../../../providers/index.ts'
 import type { Provider, ProviderRevision } from '../../../store/api.ts'

@@ -1,4 +1,4 @@
-import type { Secret } from '../../../core/secret.ts'
+import type { Secret } from '../../../core/secrets/secret.ts'
 import type { CheckResult } from '../../../providers/contract.ts'
 import { SealBroken } from '../../../sealing/seal-error.ts'
 import type { Provider, SealedCredential } from '../../../store/api.ts'

@@ -1,5 +1,5 @@
 import { newId } from '../../../core/ids.ts'
-import { Secret } from '../../../core/secret.ts'
+import { Secret } from '../../../core/secrets/secret.ts'
 import type { CheckResult, ProviderKind } from '../../../providers/contract.ts'
 import { credentialProblem, openCredential, readJsonCredential, textOf } from '../../../providers/credential.ts'
 import type { Provider, SealedCredential } from '../../../store/api.ts'

@@ -1,5 +1,5 @@
-import { hideCredentials } from '../../../core/address-credentials.ts'
-import { showHeaders } from '../../../core/provider-headers.ts'
+import { hideCredentials } from '../../../core/secrets/address-credentials.ts'
+import { showHeaders } from '../../../core/secrets/provider-headers.ts'
 import type { AttemptSums, Provider, ProviderRevision, Route, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type LiveStates, readStates, showState, showTargets, showWithoutModel } from '../live-states.ts'

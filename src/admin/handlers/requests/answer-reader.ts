@@ -1,6 +1,6 @@
+import { SseFramer } from '../../../core/bytes/sse.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import { readAnswerText } from '../../../core/lane-call.ts'
-import { SseFramer } from '../../../core/sse.ts'
 
 export interface AnswerPart {
   raw: string

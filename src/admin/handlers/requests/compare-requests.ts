@@ -1,4 +1,4 @@
-import { roundUsd } from '../../../core/money.ts'
+import { roundUsd } from '../../../core/cost/money.ts'
 import { compareTexts } from '../../../core/text/text-difference.ts'
 import type { Compared, ReplayDifference } from '../../contract/requests/request-replay.ts'
 import { formatMilliseconds, formatMoney, groupDigits } from '../../contract/show-value.ts'

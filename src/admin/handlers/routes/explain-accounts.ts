@@ -1,5 +1,5 @@
 import type { Fault } from '../../../core/errors.ts'
-import type { Limit } from '../../../core/policy-limits.ts'
+import type { Limit } from '../../../core/policies/policy-limits.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
 import { dearestOf, type Expected, needOf, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../core/errors.ts'
-import { type Limit, limitAt } from '../../../core/policy-limits.ts'
+import { type Limit, limitAt } from '../../../core/policies/policy-limits.ts'
 import type { Signal } from '../../../core/record.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { type LongestAnswer, type RefusalFacts, refusedByBudget } from '../../../policy/limits/budget-faults.ts'

@@ -1,5 +1,5 @@
-import type { AskedTools } from '../../../core/asked-tools.ts'
-import { bytesPerToken } from '../../../core/estimated-tokens.ts'
+import type { AskedTools } from '../../../core/cost/asked-tools.ts'
+import { bytesPerToken } from '../../../core/cost/estimated-tokens.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { UsageDetail } from '../../../core/record.ts'
 import type { AdditionalModel } from '../../../routing/candidates.ts'

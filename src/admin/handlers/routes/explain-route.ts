@@ -1,7 +1,7 @@
+import { usdOfNano } from '../../../core/cost/money.ts'
 import { type Fault, fault } from '../../../core/errors.ts'
 import { type FormatName, isFormatName, usualFormat } from '../../../core/format.ts'
 import { type LaneName, laneNames } from '../../../core/lane.ts'
-import { usdOfNano } from '../../../core/money.ts'
 import type { Signal } from '../../../core/record.ts'
 import {
   checkCall,

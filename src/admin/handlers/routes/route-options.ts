@@ -5,7 +5,7 @@ import {
   usualHedgeShare,
   writeHedgeAfter,
   writeShadow,
-} from '../../../core/route-options.ts'
+} from '../../../core/routes/route-options.ts'
 import type { Route } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid } from '../fault.ts'

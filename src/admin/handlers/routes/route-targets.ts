@@ -1,5 +1,5 @@
 import { type FormatName, laneOfFormat } from '../../../core/format.ts'
-import { parseTarget as parseWritten, type WrittenTarget } from '../../../core/written-target.ts'
+import { parseTarget as parseWritten, type WrittenTarget } from '../../../core/routes/written-target.ts'
 import type { Provider, Route } from '../../../store/api.ts'
 import type { SnapshotTarget } from '../../../store/configuration/snapshot.ts'
 import type { AdminContext } from '../context.ts'

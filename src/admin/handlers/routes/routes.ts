@@ -1,6 +1,6 @@
-import { isFallbackCondition, notACondition } from '../../../core/fallback-conditions.ts'
 import type { FormatName } from '../../../core/format.ts'
 import { newId } from '../../../core/ids.ts'
+import { isFallbackCondition, notACondition } from '../../../core/routes/fallback-conditions.ts'
 import { parseDuration } from '../../../core/units.ts'
 import { bestOf } from '../../../routing/candidates.ts'
 import { RouteIndex, validateRoute } from '../../../routing/plan.ts'

@@ -1,5 +1,5 @@
 import type { Fault } from '../../../core/errors.ts'
-import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../../../core/objects/stored-object.ts'
 import { WatchedNames } from '../../../core/watched-names.ts'
 import type { Endpoint, Reference } from '../../contract.ts'
 import { JsonMembers, JsonText, type JsonValue, readTree, tooManyValues } from '../../json-tree.ts'

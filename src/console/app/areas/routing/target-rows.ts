@@ -1,5 +1,5 @@
 import { isFormatName } from '../../../../core/format.ts'
-import { parseTarget, writeTarget } from '../../../../core/written-target.ts'
+import { parseTarget, writeTarget } from '../../../../core/routes/written-target.ts'
 import type { RouteTarget } from '../outputs.ts'
 
 /** One target being edited, as the text of its inputs. */

@@ -1,4 +1,9 @@
-import { type ContentRule, type ContentSide, contentSides, readContentRules } from '../../../../core/content-rules.ts'
+import {
+  type ContentRule,
+  type ContentSide,
+  contentSides,
+  readContentRules,
+} from '../../../../core/policies/content-rules.ts'
 
 /** Content rules as a form edits them: one row a rule. */
 export interface RuleRow {

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useId, useRef, useState } from 'react'
-import { contentActions, detectorGroups, mostLongest } from '../../../../core/content-rules.ts'
+import { contentActions, detectorGroups, mostLongest } from '../../../../core/policies/content-rules.ts'
 import { Button, type ControlProps, IconButton } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import {

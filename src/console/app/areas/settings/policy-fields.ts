@@ -1,4 +1,4 @@
-import { policyRules, writeRules } from '../../../../core/policy-rules.ts'
+import { policyRules, writeRules } from '../../../../core/policies/policy-rules.ts'
 import type { Key, Policy } from '../outputs.ts'
 
 /** Of the form: what most policies say first, the rest folded away. */

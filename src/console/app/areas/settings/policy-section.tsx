@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { type PolicyRule, policyRules, shownName, writeValue } from '../../../../core/policy-rules.ts'
+import { type PolicyRule, policyRules, shownName, writeValue } from '../../../../core/policies/policy-rules.ts'
 import { describeSize } from '../../../../core/units.ts'
 import { Button, Count, Money, RecordView, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'

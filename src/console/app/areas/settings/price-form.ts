@@ -1,6 +1,6 @@
 import type { AdminClient } from '../../../../admin/client-link.ts'
 import { valueAt } from '../../../../admin/contract/show-value.ts'
-import { ratePaths } from '../../../../core/rate-paths.ts'
+import { ratePaths } from '../../../../core/cost/rate-paths.ts'
 
 export type Price = Awaited<ReturnType<AdminClient['prices']['show']>>
 

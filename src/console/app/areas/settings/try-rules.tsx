@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
-import { contentSides } from '../../../../core/content-rules.ts'
+import { contentSides } from '../../../../core/policies/content-rules.ts'
 import { Button, FormFault, StateBadge, UntrustedText, useOperation } from '../../parts/index.ts'
 import type { Policy, TriedRules } from '../outputs.ts'
 
