@@ -31,6 +31,7 @@ export interface AlertMessage {
     percent: number | null
     /** One sentence for people. */
     text: string
+    /** Among them `url`, the console's page about it, where `console.url` is set. */
     [detail: string]: string | number | null
   }
 }

@@ -39,7 +39,7 @@ function watchOf(gateway: TestGateway, clock: { now: number }): AlertWatch {
     ...{ store, keyring },
     // Only what the test says is wrong: the disk of this machine is its own.
     runtime: { ...runtime, dataDirectory: '/nowhere' },
-    settings: () => ({ gateway: { tls: null }, console: { tls: null } }),
+    settings: () => ({ gateway: { tls: null }, console: { tls: null, url: null } }),
     transport: async () => transport,
     log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     now: () => clock.now,

@@ -1,4 +1,6 @@
 import type { AdminParts } from '../../admin/handlers/context.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { AlertMessage } from '../../core/alert.ts'
 import { errorText } from '../../core/caught.ts'
 import { newId } from '../../core/ids.ts'
 import type { TrafficTally } from '../../core/traffic-tally.ts'
@@ -6,6 +8,7 @@ import type { Transport } from '../../providers/contract.ts'
 import type { Alert, AlertDelivery } from '../../store/api.ts'
 import type { Log } from '../log.ts'
 import { TrafficWindow } from '../records/recent-traffic.ts'
+import { alertPage } from './alert-page.ts'
 import { type AlertReport, findChanges } from './changes.ts'
 import {
   type AlertCondition,
@@ -27,7 +30,7 @@ const forgetEveryMs = 3600_000
 
 export interface AlertWatchOptions extends Pick<AdminParts, 'store' | 'keyring' | 'runtime'> {
   /** As a reload left them. */
-  settings(): CertificateFiles
+  settings(): CertificateFiles & { console: Pick<Settings['console'], 'url'> }
   transport(): Promise<Transport>
   log: Log
   /** On a node of a cluster: which of an alert's reports this node is to send. */
@@ -113,7 +116,7 @@ export class AlertWatch {
       const { crossed, ended, reports } = findChanges(events, conditions, known, { ...observed, unknown })
       if (crossed.length + ended.length === 0) continue
       const own = (await claim?.(id, reports)) ?? reports
-      const deliveries = own.map(({ message }) => makeDelivery(id, message, now))
+      const deliveries = own.map(({ message }) => makeDelivery(id, this.#withPage(message), now))
       await store.alerts.raise(id, { time: this.#iso(), crossed, ended, deliveries })
     }
     // Of a clock that was ahead and was set back, the last time lies in the future.
@@ -126,6 +129,11 @@ export class AlertWatch {
     this.sendDue().catch((error: unknown) =>
       this.#options.log.warn('alerts were not sent', { reason: errorText(error) }),
     )
+  }
+
+  #withPage(message: AlertMessage): AlertMessage {
+    const { url } = this.#options.settings().console
+    return url === null ? message : { ...message, data: { ...message.data, url: alertPage(message, url) } }
   }
 
   #hear(tally: TrafficTally): void {

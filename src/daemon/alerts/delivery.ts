@@ -49,7 +49,8 @@ export function writeRequest(
 
 /** As Slack reads it: these three characters have a meaning there. */
 function writeText({ data }: AlertMessage): string {
-  return data.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const text = data.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return typeof data.url === 'string' ? `${text} <${data.url}|Open the console>` : text
 }
 
 /** One try. Redirects are not followed. Resolves always. */

@@ -19,6 +19,7 @@ let receivers: Receivers
 let live: HealthView
 let readiness: Readiness['state']
 let clock: { now: number }
+let consoleUrl: string | null
 let warnings: string[]
 let watch: AlertWatch
 let tellTraffic: Parameters<StoreClient['onTraffic']>[0]
@@ -30,6 +31,7 @@ beforeEach(() => {
   readiness = 'ready'
   clock = { now: Date.parse('2026-03-10T12:00:00Z') }
   warnings = []
+  consoleUrl = null
   watch = open()
 })
 afterEach(() => watch.stop())
@@ -57,7 +59,7 @@ function open(): AlertWatch {
     store: client as StoreClient,
     keyring,
     runtime: runtime as Runtime,
-    settings: () => ({ gateway: { tls: null }, console: { tls: null } }),
+    settings: () => ({ gateway: { tls: null }, console: { tls: null, url: consoleUrl } }),
     transport: async () => receivers,
     log: { debug: nothing, info: nothing, warn, error: nothing },
     now: () => clock.now,
@@ -103,6 +105,14 @@ describe('a look', () => {
     for (let time = 0; time < 3; time++) await look()
     expect(types()).toEqual(['alr_ops provider.failing', 'alr_all provider.failing'])
     expect(receivers.paths.sort()).toEqual(['http://all.example/hook', 'http://ops.example/hook'])
+  })
+
+  it('links the page of the console where that has a public URL', async () => {
+    addAlert('ops')
+    consoleUrl = 'https://spgw.example'
+    live = failing()
+    await look()
+    expect(store.deliveries[0]?.message.data.url).toBe('https://spgw.example/providers/openai')
   })
 
   it('reports what still holds to an alert that is added or becomes active later', async () => {

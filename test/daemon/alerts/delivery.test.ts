@@ -23,6 +23,17 @@ it('sends the message signed, or its text alone to a Slack-style hook', () => {
   expect(slack.headers).not.toContain('webhook-signature')
 })
 
+it('links the console in a Slack-style text', () => {
+  const linked = { ...message, data: { ...data, text: 'Full.', url: 'https://console.example/?a=1' } }
+  const { body } = writeRequest(
+    { id: 'msg_1', message: linked },
+    'slack',
+    { url: 'https://a.example/h', secret: null },
+    now,
+  )
+  expect(JSON.parse(String(body))).toEqual({ text: 'Full. <https://console.example/?a=1|Open the console>' })
+})
+
 it('tries 8 times within 24 hours, each pause longer than the one before', () => {
   const pauses: number[] = []
   let at = now
