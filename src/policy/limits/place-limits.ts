@@ -75,12 +75,18 @@ type Snapshot = { configuration: ConfigurationSnapshot; keys: readonly SnapshotK
 /** Called every second, and there may be very many keys: computed once for each change. */
 const listed = new WeakMap<ConfigurationSnapshot, { keys: Snapshot['keys']; budgets: readonly PlacedLimit[] }>()
 
-/** The budgets of all policies whose use can be shown. Budgets per end user are left out: the users are not known. */
+/**
+ * The budgets of all policies whose use can be shown, a limited number: those of many keys each come last and hide no other. Budgets per
+ * end user are left out: the users are not known.
+ */
 export function listBudgets({ configuration, keys }: Snapshot): readonly PlacedLimit[] {
   const known = listed.get(configuration)
   if (known?.keys === keys) return known.budgets
   const places = { projects: configuration.projects, environments: configuration.environments, keys }
-  const budgets = configuration.policies
+  const [ofKeys = [], ofPlaces = []] = [true, false].map((isPerKey) =>
+    configuration.policies.filter(({ per }) => (per === 'key') === isPerKey),
+  )
+  const budgets = [...ofPlaces, ...ofKeys]
     .flatMap((policy) => placeLimits(policy, places))
     .filter(({ limit }) => limit.period !== null && !limit.perUser)
     .slice(0, mostKeys)
