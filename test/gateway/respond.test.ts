@@ -32,7 +32,7 @@ it('says of a path that lacks its beginning what that is', async () => {
     const response = await fetch(plane.baseUrl + path, { headers: { authorization: `Bearer ${plane.key}` } })
     return JSON.stringify(await response.json())
   }
-  expect(await ask('/chat/completions')).toContain(': all paths begin with /v1/. Check the base URL')
+  expect(await ask('/chat/completions')).toContain(': all paths begin with /v1/. Did you mean')
   expect(await ask('/v1/chat/completion')).not.toContain('begin with')
   await plane.stop()
 })

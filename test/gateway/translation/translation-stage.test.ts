@@ -42,7 +42,7 @@ function stageFor(inner: AnswerStage[] = [], framing: 'sse' | 'json-array' = 'ss
   const leg = {
     call: { inspection: { framing } },
     candidate: { upstreamModel: 'm' },
-    provider: { kind: { scrub: (body: Buffer) => body } },
+    provider: { kind: { scrub: (body: Buffer) => body }, secrets: [] },
     credential: null,
   } as unknown as Leg
   return { stage: new TranslationStage(translation, leg, inner), lost }
