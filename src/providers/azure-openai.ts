@@ -5,7 +5,7 @@ import { readJsonCredential, textOf } from './credential.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, splitBaseUrl } from './wire/base-url.ts'
 import { checkPassed } from './wire/check-reading.ts'
-import { openaiCheck, openaiFormats, preferResponses, readOpenaiError } from './wire/openai-format.ts'
+import { chatOnly, openaiCheck, openaiFormats, preferResponses, readOpenaiError } from './wire/openai-format.ts'
 import { azureRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -18,8 +18,8 @@ export const azureOpenai: ProviderKind = {
   title: 'Azure OpenAI',
   description: 'Azure deployments, with an API key or service principal',
   lanes: ['openai'],
-  formats: openaiFormats,
-  preferredFormat: preferResponses,
+  formats: ({ api_version: version }) => (hasNoResponses(version) ? chatOnly : openaiFormats),
+  preferredFormat: (_, model) => preferResponses(model),
   defaultBaseUrl: '',
   credential: 'required',
   jsonCredentials: [{ title: "service principal's secret", members: ['tenant_id', 'client_id', 'client_secret'] }],
@@ -70,6 +70,11 @@ export const azureOpenai: ProviderKind = {
 /** A dated API version; `preview` and `latest` belong to the v1 API. */
 function isDated({ settings }: ProviderTarget): boolean {
   return typeof settings.api_version === 'string' && /^\d/.test(settings.api_version)
+}
+
+/** "Responses API is enabled only for api-version 2025-03-01-preview and later". */
+function hasNoResponses(version: unknown): boolean {
+  return typeof version === 'string' && version < '2025-03-01'
 }
 
 /** People give the resource's address, or what OpenAI's SDK would be given. */

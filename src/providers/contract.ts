@@ -22,7 +22,7 @@ export interface ProviderKind {
    */
   formats: readonly FormatName[] | ((settings: ProviderSettings, model: string) => readonly FormatName[])
   /** Which of them is best for a model where it is not the first; null: the first. Asked for translated calls only. */
-  preferredFormat?(model: string): FormatName | null
+  preferredFormat?(settings: ProviderSettings, model: string): FormatName | null
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** Whether a provider with these settings has no such operation, although its kind may have it. */

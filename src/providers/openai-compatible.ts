@@ -21,7 +21,8 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     description: 'Any vendor or server with an OpenAI-compatible API',
     lanes: ['openai'],
     formats: ({ preset, responses }) => (hasResponses(preset, responses) ? openaiFormats : chatOnly),
-    preferredFormat: preferResponses,
+    // Vendors that the presets name (OpenRouter) ask OpenAI in the format that it needs, whatever they are asked in.
+    preferredFormat: ({ responses }, model) => (responses === true ? preferResponses(model) : null),
     defaultBaseUrl: '',
     baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',
     credential: 'optional',

@@ -11,7 +11,7 @@ export const openai: ProviderKind = {
   description: 'GPT and reasoning models, embeddings, moderation',
   lanes: ['openai'],
   formats: openaiFormats,
-  preferredFormat: preferResponses,
+  preferredFormat: (_, model) => preferResponses(model),
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {

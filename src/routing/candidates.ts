@@ -88,7 +88,7 @@ export interface KindFacts {
   /** In order of preference, those in which it can be asked for a model; absent: calls are never translated for it. */
   formats?: readonly FormatName[] | ((settings: SnapshotProvider['settings'], model: string) => readonly FormatName[])
   /** Which of them is best for a model; null: the first. */
-  preferredFormat?(model: string): FormatName | null
+  preferredFormat?(settings: SnapshotProvider['settings'], model: string): FormatName | null
   /** The only operations that it has; absent: all of its lanes. */
   serves?: readonly string[]
   isUnsupported?(settings: SnapshotProvider['settings'], operation: string): boolean
@@ -201,7 +201,9 @@ function findTranslation(
   if (wanted !== null) return wanted === format ? null : { from: format, to: wanted }
   const formats = typeof given === 'function' ? given(provider.settings, upstreamModel) : given
   if (formats.includes(format)) return null
-  const to = counts ? (formats.find((each) => each !== 'chat') ?? formats[0]) : bestOf(formats, kind, upstreamModel)
+  const to = counts
+    ? (formats.find((each) => each !== 'chat') ?? formats[0])
+    : bestOf(formats, kind, { settings: provider.settings, model: upstreamModel })
   return to === undefined ? null : { from: format, to }
 }
 
@@ -209,9 +211,9 @@ function findTranslation(
 export function bestOf(
   formats: readonly FormatName[],
   kind: Pick<KindFacts, 'preferredFormat'> | undefined,
-  model: string,
+  { settings, model }: { settings: SnapshotProvider['settings']; model: string },
 ): FormatName | undefined {
-  const preferred = kind?.preferredFormat?.(model) ?? null
+  const preferred = kind?.preferredFormat?.(settings, model) ?? null
   return preferred !== null && formats.includes(preferred) ? preferred : formats[0]
 }
 

@@ -227,6 +227,18 @@ it.each([
   ['gpt-5.1-codex-max', 'responses'],
   ['gpt-5-pro-2025-10-06', 'responses'],
   ['o3-deep-research', 'responses'],
+  ['o4-mini-deep-research-2025-06-26', 'responses'],
+  ['o3-pro', 'responses'],
+  ['gpt-5.10', 'responses'],
+  ['gpt-5.5-pro', 'responses'],
+  ['codex-mini-latest', 'responses'],
+  // What others have named says nothing of the model.
+  ['my-codex-test', 'chat'],
+  ['gpt-5-prod', 'chat'],
+  ['gpt-4o1-prod', 'chat'],
+  ['sonar-deep-research', 'chat'],
+  ['gpt-5.4-chat-latest', 'chat'],
+  ['gpt-6-mini-chat', 'chat'],
 ])('crush 2913: other clients get %s of OpenAI by its %s', (model, first) => {
   expect(preferResponses(model) ?? 'chat').toBe(first)
 })

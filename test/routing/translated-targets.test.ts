@@ -15,6 +15,11 @@ const providers = [
   makeProvider('local', { kind: 'openai-compatible' }),
   makeProvider('xai', { kind: 'openai-compatible', settings: { preset: 'xai' } }),
   makeProvider('told', { kind: 'openai-compatible', settings: { responses: true } }),
+  makeProvider('openrouter', { kind: 'openai-compatible', settings: { preset: 'openrouter' } }),
+  makeProvider('azure', { kind: 'azure-openai' }),
+  makeProvider('azure-preview', { kind: 'azure-openai', settings: { api_version: 'preview' } }),
+  makeProvider('azure-2024', { kind: 'azure-openai', settings: { api_version: '2024-10-21' } }),
+  makeProvider('azure-2025', { kind: 'azure-openai', settings: { api_version: '2025-04-01-preview' } }),
 ]
 
 const slotOf = (name: string) => providers.find((each) => each.name === name)?.slot
@@ -70,6 +75,19 @@ const cases: [target: string, lane: LaneName, format: FormatName, want: string, 
   ['local', 'openai', 'responses', 'as it came', { format: 'responses' }],
   ['xai', 'openai', 'responses', 'as it came'],
   ['told', 'openai', 'responses', 'as it came'],
+  ['openai:gpt-5.6-luna', 'anthropic', 'messages', 'responses'],
+  ['openai:gpt-5.6-luna', 'anthropic', 'messages', 'chat', { format: 'chat' }],
+  ['openai:gpt-5.6-luna', 'openai', 'chat', 'as it came'],
+  ['azure:gpt-5.6-luna', 'gemini', 'generate', 'responses'],
+  ['azure-preview:gpt-5.6-luna', 'gemini', 'generate', 'responses'],
+  ['azure-2025:gpt-5.6-luna', 'gemini', 'generate', 'responses'],
+  // Its version has no Responses (aider 4029).
+  ['azure-2024:gpt-5.6-luna', 'gemini', 'generate', 'chat'],
+  ['azure-2024:gpt-5.6-luna', 'openai', 'responses', 'chat'],
+  ['azure-2024:gpt-5.6-luna', 'openai', 'responses', 'as it came', { format: 'responses' }],
+  ['told:openai/gpt-5.6-luna', 'anthropic', 'messages', 'responses'],
+  ['told:my-codex-test', 'anthropic', 'messages', 'chat'],
+  ['openrouter:openai/gpt-5.6-luna', 'anthropic', 'messages', 'chat'],
 ]
 
 describe('the format in which a target is asked', () => {

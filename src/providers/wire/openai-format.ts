@@ -8,8 +8,12 @@ import { checkPassed, readModelList, readName } from './check-reading.ts'
 
 export const openaiFormats: readonly FormatName[] = ['chat', 'responses']
 
-/** Chat completions refuse tools of models that reason, from GPT-5.4 on, and do not have Codex's and the `pro` models at all. */
-const onlyWholeInResponses = /gpt-5\.(?:[4-9]|\d\d)|gpt-[6-9]|gpt-5.*-pro|o[13]-pro|codex|deep-research/
+/**
+ * Chat completions refuse tools of models that reason, from GPT-5.4 on, and do not have Codex's and the `pro` models at all. Only names of
+ * OpenAI's count: of a deployment or a server's model with a name of its own nobody knows.
+ */
+const onlyWholeInResponses =
+  /gpt-(?:5\.(?:[4-9]|\d\d)|[6-9](?:\.\d+)?)(?!\d|(?:-mini|-nano)?-chat)|gpt-5[\w.-]*-(?:pro|codex)(?![a-z])|(?:^|\/)o[13]-pro(?![a-z])|codex-mini|(?:^|\/)o\d-(?:mini-)?deep-research/
 
 /** Null: chat. */
 export function preferResponses(model: string): 'responses' | null {

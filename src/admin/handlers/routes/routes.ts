@@ -67,8 +67,9 @@ function formatsOf(
   const kind = provider && kinds.find((each) => each.kind === provider.kind)
   const given = kind?.formats ?? []
   const upstream = target.upstreamModel ?? model
-  const formats = typeof given === 'function' ? given(provider?.settings ?? {}, upstream) : given
-  const best = bestOf(formats, kind, upstream)
+  const settings = provider?.settings ?? {}
+  const formats = typeof given === 'function' ? given(settings, upstream) : given
+  const best = bestOf(formats, kind, { settings, model: upstream })
   return best === undefined ? [] : [best, ...formats.filter((format) => format !== best)]
 }
 
