@@ -67,6 +67,9 @@ const effort = (...efforts: Effort[]): ReasoningFacts => ({
 const openai: ModelFacts = { ...plain, family: 'openai' }
 const openaiReasoning: ModelFacts = { ...openai, sampling: 'none', stop: false, developerRole: true }
 
+/** They always reason. */
+const codexEfforts = effort('low', 'medium', 'high', 'xhigh')
+const proEfforts = effort('medium', 'high', 'xhigh')
 const gpt52: ModelFacts = { ...openaiReasoning, reasoning: effort('none', 'low', 'medium', 'high', 'xhigh') }
 
 const budget = (leastBudget: number, mostBudget: number, canDisable = true): ReasoningFacts => ({
@@ -135,14 +138,19 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   ],
   [/claude/, claudeNewest],
   [/gpt-oss/, { ...plain, reasoning: effort('low', 'medium', 'high') }],
-  [/gpt-5(?:\.\d+)?-chat|chat-latest/, openai],
-  [/gpt-5-pro/, { ...openaiReasoning, reasoning: effort('high') }],
+  [/gpt-[5-9](?:\.\d+)?(?:-mini|-nano)?-chat|chat-latest/, openai],
+  [/gpt-5-pro(?![a-z])/, { ...openaiReasoning, reasoning: effort('high') }],
+  [/gpt-5\.[12][\w-]*-pro(?![a-z])/, { ...openaiReasoning, reasoning: proEfforts }],
+  [/gpt-(?:5\.\d+|[6-9])[\w.-]*-pro(?![a-z])/, { ...openaiReasoning, reasoning: proEfforts, phases: true }],
+  [/gpt-5\.3-codex/, { ...openaiReasoning, reasoning: codexEfforts, phases: true }],
+  [/gpt-5\.(?:1-codex-max|2-codex)/, { ...openaiReasoning, reasoning: codexEfforts }],
+  [/gpt-5(?:\.1)?-codex|codex-mini/, { ...openaiReasoning, reasoning: effort('low', 'medium', 'high') }],
   [
     /gpt-5\.(?:[6-9]|\d\d)|gpt-[6-9]/,
     { ...gpt52, reasoning: effort('none', 'low', 'medium', 'high', 'xhigh', 'max'), phases: true },
   ],
-  [/gpt-5\.3-codex|gpt-5\.[45]/, { ...gpt52, phases: true }],
-  [/gpt-5\.1-codex-max|gpt-5\.[2-9]/, gpt52],
+  [/gpt-5\.[45]/, { ...gpt52, phases: true }],
+  [/gpt-5\.[2-9]/, gpt52],
   [/gpt-5\.1/, { ...openaiReasoning, reasoning: effort('none', 'low', 'medium', 'high') }],
   [/gpt-5/, { ...openaiReasoning, reasoning: effort('minimal', 'low', 'medium', 'high') }],
   [/(?:^|\/)o\d/, { ...openaiReasoning, reasoning: effort('low', 'medium', 'high') }],

@@ -44,6 +44,7 @@ describe('facts about models', () => {
   it.each([
     ['gpt-4.1-mini', 'none', 'all', false],
     ['gpt-5-chat-latest', 'none', 'all', false],
+    ['gpt-6-mini-chat', 'none', 'all', false],
     ['gpt-5-mini', 'effort', 'none', true],
     ['gpt-6-sol', 'effort', 'none', true],
     ['o4-mini', 'effort', 'none', true],
@@ -54,6 +55,20 @@ describe('facts about models', () => {
       expect(modelFacts(model)).toMatchObject({ family: 'openai', sampling, developerRole, reasoning: { control } })
     },
   )
+
+  it.each([
+    ['gpt-5-pro', 'high high'],
+    ['gpt-5-prod', 'minimal high'],
+    ['gpt-5-codex', 'low high'],
+    ['gpt-5.1-codex-max', 'low xhigh'],
+    ['gpt-5.2-codex', 'low xhigh'],
+    ['gpt-5.3-codex', 'low xhigh'],
+    ['gpt-5.2-pro', 'medium xhigh'],
+    ['gpt-5.5-pro-2026-04-23', 'medium xhigh'],
+  ])('models.dev PR 2296: %s takes the efforts from %s on', (model, levels) => {
+    const { efforts } = modelFacts(model).reasoning
+    expect(`${efforts[0]} ${efforts.at(-1)}`).toBe(levels)
+  })
 
   it('know the levels of the newest models', () => {
     expect(modelFacts('gpt-5.5').reasoning.efforts).not.toContain('max')

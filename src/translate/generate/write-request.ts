@@ -31,7 +31,7 @@ export function writeGenerateRequest(
   const config = { ...writeConfig(settings, target, facts, ledger), ...images }
   const output = settings.output === null ? {} : writeOutput(settings.output, schemas, ledger)
   const tools = writeTools(conversation, target, schemas, ledger)
-  if (settings.output !== null && 'tools' in tools && facts.reasoning.control !== 'level')
+  if (settings.output !== null && 'tools' in tools && facts.family === 'gemini' && facts.reasoning.control !== 'level')
     ledger.refuse(settings.output.path, 'before Gemini 3 there is no JSON beside tools')
   const body: JsonObject = {
     contents,
