@@ -103,6 +103,22 @@ describe('a header of a provider', () => {
     expect(refused.message).toContain('has no value yet')
   })
 
+  it('is not changed by hand where a file owns it, and the audit tells that it was', async () => {
+    const { client } = await start()
+    const file = 'owner: team-a\nproviders: [{ name: p, kind: openai, headers: { x-gateway-token: "${TOKEN}" } }]'
+    await client.apply({ files: { 'a.yaml': file }, variables: { TOKEN: canary }, skipCheck: true })
+    const other = { name: 'p', headers: { 'x-gateway-token': 'canary-other' }, skipCheck: true }
+    const refused = await refusal(client.providers.edit(other))
+    expect(refused.message).toContain('manage headers of provider p')
+    await client.providers.edit({ ...other, force: true })
+    const [line] = await client.audit.list({})
+    expect(line).toMatchObject({ operation: 'providers.edit' })
+    const [before, after] = [line?.before, line?.after].map((state) => JSON.stringify(state).match(/… \(.*?\)/)?.[0])
+    expect(before).toMatch(/^… \(fingerprint [0-9a-f]{16}\)$/)
+    expect(after).not.toBe(before)
+    expect(JSON.stringify(line)).not.toContain('canary-')
+  })
+
   it('goes to no other address than it was given for', async () => {
     const { client } = await start()
     const elsewhere = { name: 'p', baseUrl: 'https://elsewhere.example/v1', credential: 'sk-2', skipCheck: true }

@@ -52,12 +52,13 @@ async function readSecrets(db: Database): Promise<SealedValue[]> {
   ]
 }
 
-/** Of headers that providers are sent. */
-async function readHeaders(db: Database): Promise<SealedValue[]> {
+/** Of headers that providers are sent, or that this one is. */
+async function readHeaders(db: Database, providerId?: string): Promise<SealedValue[]> {
+  const ofOne = providerId === undefined ? sql`` : sql`provider_id = ${providerId} and`
   const rows = await sql<SealedValue>`select distinct 'header:' || provider_id || ':' || key as identity,
       substr(value, ${hiddenHeader.length + 1}) as sealed
     from provider_revisions, json_each(headers_json)
-    where value like ${`${hiddenHeader}%`} order by 1, 2`.execute(db)
+    where ${ofOne} value like ${`${hiddenHeader}%`} order by 1, 2`.execute(db)
   return rows.rows
 }
 
@@ -125,8 +126,8 @@ export async function refuseStaleSeals(
     .where('provider_id', '=', providerId)
     .distinct()
     .execute()
-  const known = (await readHeaders(db)).filter(({ identity }) => identity.startsWith(`header:${providerId}:`))
   const values = Object.values(headers).filter((value) => value.startsWith(hiddenHeader))
+  const known = values.length === 0 ? [] : await readHeaders(db, providerId)
   await refuseStaleSeal(
     db,
     [...credentials.map(({ sealed }) => sealed), ...values.map((value) => value.slice(hiddenHeader.length))],

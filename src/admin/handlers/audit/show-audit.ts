@@ -1,5 +1,6 @@
 import { isObject } from '../../../core/json/is-object.ts'
 import { hideCredentials } from '../../../core/secrets/address-credentials.ts'
+import { hiddenHeader } from '../../../core/secrets/hidden-header.ts'
 import { showHeaders } from '../../../core/secrets/provider-headers.ts'
 import type { AuditEvent, AuditFilter } from '../../../store/operators/audit-tables.ts'
 import type { AdminContext } from '../context.ts'
@@ -51,9 +52,16 @@ function withoutSecrets(state: unknown): unknown {
   const { headers, base_url } = state
   return {
     ...state,
-    ...(isObject(headers) ? { headers: showHeaders(headers as Record<string, string>) } : {}),
+    ...(isObject(headers) ? { headers: { ...showHeaders(headers as Headers), ...described(headers as Headers) } } : {}),
     ...(typeof base_url === 'string' ? { base_url: hideCredentials(base_url) } : {}),
   }
+}
+
+type Headers = Record<string, string>
+
+/** A fingerprint tells what was changed. */
+function described(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value.startsWith(`${hiddenHeader} (`)))
 }
 
 /** A project that is gone shows as its id. */

@@ -18,7 +18,7 @@ import type {
 } from '../../../store/api.ts'
 import { openReceiver } from '../alerts/receiver.ts'
 import { openSealed } from '../providers/provider-check.ts'
-import { describeHeader } from '../providers/provider-headers.ts'
+import { describeHeaders } from '../providers/provider-headers.ts'
 import { showTarget } from '../routes/route-targets.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
@@ -115,7 +115,7 @@ function providerFields(provider: Provider, nameOf: NameOf, keyring: Keyring): F
     active: provider.active,
     base_url: hideCredentials(revision.baseUrl),
     credentials: revision.credentials.map((credential) => credentialField(provider.id, credential, keyring)),
-    headers: describeHeaders(provider, keyring),
+    headers: describeHeaders({ keyring }, provider.id, revision.headers),
     projects: provider.projects === null ? null : provider.projects.map(nameOf).sort(),
     ...timeoutFields(revision.timeouts),
     rpm: provider.limits.rpm,
@@ -124,11 +124,6 @@ function providerFields(provider: Provider, nameOf: NameOf, keyring: Keyring): F
     tags: provider.tags,
     ...Object.fromEntries(settings),
   }
-}
-
-function describeHeaders({ id, revision: { headers } }: Provider, keyring: Keyring): Record<string, string> {
-  const described = Object.entries(headers).map(([name, value]) => [name, describeHeader({ keyring }, id, name, value)])
-  return Object.fromEntries(described)
 }
 
 function alertFields(alert: Alert, keyring: Keyring): Fields {

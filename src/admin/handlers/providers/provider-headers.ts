@@ -40,8 +40,16 @@ function sealHeader(
   return hiddenHeader + context.keyring.seal(value, headerIdentity(providerId, name))
 }
 
-/** What a plan shows and compares of a header. */
-export function describeHeader(context: Sealer, providerId: string, name: string, stored: string): string {
+/** What a plan and the audit show and compare of headers. */
+export function describeHeaders(context: Sealer, providerId: string, stored: Headers): Record<string, string> {
+  const described = Object.entries(stored).map(([name, value]) => [
+    name,
+    describeHeader(context, providerId, name, value),
+  ])
+  return Object.fromEntries(described)
+}
+
+function describeHeader(context: Sealer, providerId: string, name: string, stored: string): string {
   if (!mayBeSecret(name, stored)) return stored
   const clear = isHidden(stored) ? openHeader(context, providerId, name, stored) : stored
   return clear === null ? `${hiddenHeader} (does not open)` : describeSecret(context, clear)

@@ -7,6 +7,7 @@ import { showTimeouts } from '../moments.ts'
 import { loadNames, type NamesById } from '../names.ts'
 import { type AccountUsage, showAccountUsage, showLimits } from './account-usage.ts'
 import { readLastHour } from './last-hour.ts'
+import { describeHeaders } from './provider-headers.ts'
 
 /** What is shown beside the configuration: how it is used. */
 export interface Usage {
@@ -18,6 +19,8 @@ export interface Usage {
   lastHour: Map<string, AttemptSums>
   /** Of its account. */
   limits(provider: Provider): AccountUsage
+  /** With fingerprints: else a change of what is hidden would be none, for the audit and for files that own it. */
+  headers(provider: Provider): Record<string, string>
 }
 
 export async function loadUsage(
@@ -36,7 +39,8 @@ export async function loadUsage(
       else found.push(route)
     }
   const limits = (provider: Provider) => showAccountUsage(context, provider)
-  return { names, routes: byProvider, states: readStates(context), lastHour, limits }
+  const headers = ({ id, revision }: Provider) => describeHeaders(context, id, revision.headers)
+  return { names, routes: byProvider, states: readStates(context), lastHour, limits, headers }
 }
 
 export const resource = ({ id, name }: Provider) => ({ kind: 'provider', id, name })
@@ -108,9 +112,10 @@ export const showCredential = ({ id, lastFour, addedAt }: SealedCredential) => (
 })
 
 /** For the audit: what an operator decided, without what the gateway found or counted. */
-export function auditProvider(provider: Provider, { names }: Usage) {
+export function auditProvider(provider: Provider, { names, headers }: Usage) {
   return {
     ...configuration(provider.revision),
+    headers: headers(provider),
     id: provider.id,
     name: provider.name,
     kind: provider.kind,
