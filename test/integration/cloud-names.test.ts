@@ -33,6 +33,7 @@ beforeAll(async () => {
     routes: [
       route('gpt', 'azure', 'my deployment'),
       route('gemini', 'vertex', 'gemini-3.8-flash'),
+      route('claude', 'vertex', 'claude-sonnet-5'),
       route('gemini-shared', 'vertex-shared', 'gemini-3.8-flash'),
     ],
   })
@@ -79,6 +80,18 @@ describe("what the gateway's own account could read", () => {
     const calls = vertex.calls.length
     expect(await google(model, body)).toMatchObject({ status: 403, error: 'policy_denied' })
     expect(vertex.calls.length).toBe(calls)
+  })
+
+  it('may be an input of a tool of the client', async () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'read', arguments: '{"uri":"gs://own/a.csv"}' } }
+    const messages = [
+      { role: 'user', content: 'hello' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'gs://own/a.csv is empty' },
+    ]
+    const tools = [{ type: 'function', function: { name: 'read', parameters: { type: 'object' } } }]
+    const chat = { model: 'claude', messages, tools }
+    expect(await ask('/v1/chat/completions', chat)).toMatchObject({ status: 200 })
   })
 
   it('nor for a client of another format', async () => {

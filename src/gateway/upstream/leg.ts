@@ -266,7 +266,11 @@ export function sendLeg(leg: Leg): UpstreamCall {
   // The gateway itself writes a translated body, without escapes.
   const mayName = (bytes: Buffer) => (leg.translation === null ? inspection.mayRefer : bytes.includes('gs:'))
   const { deniesName } = leg.provider
-  const denied = deniesName === undefined ? null : findDenied(leg.provider, deniesName, leg.request.body, mayName)
+  // A hosted Claude opens nothing: what looks like it is the input of a tool.
+  const denied =
+    deniesName === undefined || leg.lane.name === 'anthropic'
+      ? null
+      : findDenied(leg.provider, deniesName, leg.request.body, mayName)
   upstream.begin(denied === null ? transport.send(leg.request, upstream) : denySending(upstream, denied))
   noteLeg(leg)
   return upstream
