@@ -26,7 +26,8 @@ export function makeManCommand(manual: Manual): LocalCommand {
       const { writeManPages } = await import('./man.ts')
       const pages = writeManPages(listCommands(await manual.operations(), manual.local()), globalTerms, manual.version)
       // Nobody who asks for the page of a command wants a directory of its name; `./keys` is one.
-      const asked = typeof directory === 'string' ? pages.find(({ file }) => file === `spgw-${directory}.1`) : pages[0]
+      const isOnFirst = directory === undefined || manual.local().some(({ name }) => name === directory)
+      const asked = isOnFirst ? pages[0] : pages.find(({ file }) => file === `spgw-${String(directory)}.1`)
       if (asked !== undefined || typeof directory !== 'string') {
         await io.stdout.write(asked?.text ?? '')
         return 0

@@ -31,6 +31,13 @@ describe('man', () => {
     expect(existsSync('keys')).toBe(false)
   })
 
+  it('prints the page of all commands for one of this machine, which stands on it', async () => {
+    const { status, io } = await runLine(['man', 'man'], { local: [man] })
+    expect([status, io.err()]).toEqual([0, ''])
+    expect(io.out()).toContain('.SS spgw man [directory] [flags]')
+    expect(existsSync('man')).toBe(false)
+  })
+
   it('writes a page for each area, with every verb and flag of it', async () => {
     const place = join(directory(), 'man1')
     expect((await runLine(['man', place], { local: [man] })).status).toBe(0)
