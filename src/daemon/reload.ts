@@ -85,7 +85,9 @@ export class Reloader {
     const reason = errorText(error)
     const { control, log } = this.#parts
     log.error('configuration not reloaded: the previous one stays in use', { reason })
-    control.reportConfiguration(`the new settings are invalid; the previous ones stay in use: ${reason}`)
+    // All that is wrong, on the one line that a part has where it is shown.
+    const all = reason.replaceAll('\n', '; ')
+    control.reportConfiguration(`the new settings are invalid; the previous ones stay in use: ${all}`)
   }
 }
 

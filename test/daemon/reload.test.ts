@@ -105,6 +105,14 @@ it.each<[string, string | null, string]>([
   expect(heard).toContain('info | configuration reloaded | gateway.body_limit | nothing')
 })
 
+it('says all that is wrong on one line where a part is degraded', async () => {
+  const { heard, reload } = stage(megabyte(1))
+  await reload('gateway: { body_limt: 2MB, workers: many }')
+  const [said = ''] = heard.filter((line) => line.startsWith('degraded'))
+  expect(said).toMatch(/workers: .*; .*body_limt/)
+  expect(said).not.toContain('\n')
+})
+
 it('reloads one after the other, in the order asked, the last of which holds', async () => {
   const { heard, reload, next } = stage(megabyte(1))
   const { promise, resolve } = Promise.withResolvers<void>()
