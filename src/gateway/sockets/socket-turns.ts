@@ -1,14 +1,15 @@
 import { type AskedTools, addTools } from '../../core/cost/asked-tools.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/cost/estimated-tokens.ts'
 import { promptBytes } from '../../core/cost/prompt-tokens.ts'
-import type { Fault } from '../../core/errors.ts'
+import { type Fault, fault } from '../../core/errors.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { severalModels } from '../../core/turns-signal.ts'
 import { readToolsOf } from '../../lanes/asked-tools.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
 import { usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
-import { checkSource } from '../../policy/admit.ts'
+import { admitKey, checkCall, checkSource } from '../../policy/admit.ts'
+import type { Verdict } from '../../policy/effective.ts'
 import { type AskedRates, askedRates, dearerRates } from '../../policy/limits/expected-use.ts'
 import { believeTurn, chargeTurn } from '../answer/charge.ts'
 import type { Call } from '../request/call.ts'
@@ -261,16 +262,34 @@ function admitTurn(
   earlier: EarlierTurns,
   bytes: number | null,
 ): Fault | number {
-  const refused = checkHours(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
+  const refused = checkAgain(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
   return refused ?? holdTurn(call, earlier, bytes ?? 0, { id: provider.row.id })
 }
 
-function checkHours({ gateway, policy, arrival, trace }: Call): Fault | null {
-  if (policy.source === null) return null
+/** What may have changed since the connection was opened: key, address and hours, lane and model. */
+function checkAgain(call: Call): Fault | null {
+  const { gateway, policy, arrival, lane, inspection } = call
+  const { bodyLimit } = gateway.settings
+  const invalid = checkKey(call)
+  if (invalid !== null) return invalid
   const { timeZone } = gateway.model.configuration
   const facts = { address: arrival.clientAddress, now: Date.now(), timeZone }
-  const { fault, signals } = checkSource(policy.source, facts)
-  // Only denials are recorded: everything that passed is already on the record of the handshake.
+  const denied = policy.source === null ? null : noteDenied(call, checkSource(policy.source, facts))
+  return denied ?? noteDenied(call, checkCall({ lane: lane.name, model: inspection.model, bytes: 0, bodyLimit }, policy))
+}
+
+function checkKey(call: Call): Fault | null {
+  const { model } = call.gateway
+  const { id, hash } = call.key
+  // A client secret holds however often the key that made it was rotated.
+  const key = call.clientSecret === null ? model.findKey(hash) : model.findKeyById(id)
+  if (key === undefined || key === null)
+    return fault('invalid_key', 'This gateway key was removed while the connection was open.')
+  return noteDenied(call, admitKey(key, { project: null, environment: null, now: Date.now() }))
+}
+
+/** Only denials are recorded: everything that passed is already on the record of the handshake. */
+function noteDenied({ trace }: Call, { fault, signals }: Verdict): Fault | null {
   const denied = signals.filter(({ verdict }) => verdict === 'deny')
   for (const signal of denied)
     if (!trace.policySignals.some(({ text }) => text === signal.text)) trace.policySignals.push(signal)
