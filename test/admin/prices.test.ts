@@ -151,6 +151,15 @@ describe('prices', () => {
     await client.prices.update({ files: { 'a.json': text } })
     expect(await client.prices.show({ model: 'gpt-5.4' })).toMatchObject({ input: 2.5, vendor: 'openai' })
     expect(await client.prices.show({ model: 'gpt-5.4', provider: 'eu' })).toMatchObject({ input: 2.75 })
+    // A name that only one vendor has is that vendor's, whatever it costs in a region.
+    const table = JSON.stringify([
+      { model: 'gpt-5.4', vendor: 'openai', input: 5 },
+      { model: 'gpt-5.4@only', vendor: 'azure-openai', input: 7 },
+      { model: 'gpt-5.5@only', vendor: 'openai', input: 9, geo: { regional: 1.1 } },
+      { model: 'gpt-5.5', vendor: 'openai', input: 6 },
+    ])
+    await client.prices.update({ files: { 'a.json': table } })
+    expect(await client.prices.show({ model: 'gpt-5.5@only' })).toMatchObject({ input: 9, provider: null })
   })
 
   it('that are wrong change nothing, and none is given twice', async () => {

@@ -22,10 +22,11 @@ export function regionalPrices(
   providers: readonly PlacedProvider[],
   set: readonly ModelPrice[],
 ): ModelPrice[] {
-  const taken = new Set(set.filter(({ provider }) => provider === null).map(({ model }) => model))
   return providers.flatMap((provider) => {
     const vendor = regionalVendor(provider)
     if (vendor === null) return []
+    const own = set.filter((price) => price.provider === null || price.provider === provider.name)
+    const taken = new Set(own.map(({ model }) => model))
     return table.flatMap((price) => {
       const times = price.geo?.[regional]
       if (times === undefined || price.vendor !== vendor || taken.has(price.model)) return []

@@ -71,4 +71,12 @@ describe('what a region costs more', () => {
     expect(find(await bookOf([{ providerId: null, model: 'gpt', input: 7 }]), 'eu')?.input).toBe(7)
     expect(find(await bookOf([{ providerId: 'prv_eu', model: 'gpt', input: 8 }]), 'eu')?.input).toBe(8)
   })
+
+  it('is in no list twice, so that the list can be imported', async () => {
+    const set = fillPrice({ model: 'gpt', source: 'set', version: 'v', input: 8 })
+    const source = { table: async () => table, list: async () => [{ providerId: 'prv_eu', price: set }] }
+    const listed = await listPrices(source, providers)
+    expect(listed.filter(({ provider }) => provider === 'eu')).toMatchObject([{ input: 8 }])
+    expect(listed.filter(({ provider }) => provider === 'jp')).toMatchObject([{ input: 2.2 }])
+  })
 })

@@ -35,8 +35,11 @@ async function findPrice(
 ): Promise<ModelPrice | null> {
   const provider = await providerOf(context, name)
   const place = { provider: provider?.name ?? '', vendor: provider === null ? null : vendorOf(provider) }
-  // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock.
-  const [only, ...others] = provider === null ? known.filter((price) => price.model === model) : []
+  // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock; what it costs in a region is beside.
+  const named = known.filter(
+    (price) => price.model === model && (price.provider === null || price.source !== 'shipped'),
+  )
+  const [only, ...others] = provider === null ? named : []
   return only !== undefined && others.length === 0 ? only : new PriceBook(known).find({ ...place, model })
 }
 
