@@ -4,10 +4,11 @@ import { isObject } from '../core/json/is-object.ts'
 const mebibyte = 1024 * 1024
 /** An operation's input never comes near it; what does is a mistake or an attack. */
 const maxBytes = mebibyte
-/** But a whole price table does, and so do configuration files (src/manifest/reader.ts bounds them), with the plan that was shown. */
+/** But a whole price table does, and so do a provider's export and configuration files (src/manifest/reader.ts bounds them), with the plan that was shown. */
 const largeInputs: Readonly<Record<string, number>> = {
   '/api/prices/import': 4 * mebibyte,
   '/api/prices/update': 4 * mebibyte,
+  '/api/cost/reconcile': 4 * mebibyte,
   '/api/diff': 6 * mebibyte,
   '/api/apply': 6 * mebibyte,
 }

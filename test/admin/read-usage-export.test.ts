@@ -102,6 +102,14 @@ describe('the figures of a usage export', () => {
   })
 })
 
+it('of another currency is not taken for USD', () => {
+  const read = (head: string, line: string) => readUsageExport('a.csv', `date,model,${head}\n2026-11-25,gpt,${line}\n`)
+  const refused = { message: 'a.csv has its cost in EUR, not in USD.' }
+  expect(() => read('cost,currency', '1,EUR')).toThrow(expect.objectContaining(refused))
+  expect(read('amount_value,amount_currency', '1,usd')).toMatchObject([{ usd: 1 }])
+  expect(read('output_tokens,currency', '7,EUR')).toMatchObject([{ output: 7, usd: null }])
+})
+
 describe('the cost table of Google', () => {
   const sku = (day: string, text: string, amount: string, usd: string) =>
     `${day},Gemini API,AEFD,${text},1,"${amount}",count,${usd},${usd}`

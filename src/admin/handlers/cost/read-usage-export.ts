@@ -36,6 +36,7 @@ const columns = {
     ...['cost_usd', 'amount_value', 'amount_usd', 'unrounded_subtotal', 'unrounded_cost'],
     ...['cost', 'subtotal', 'amount', 'usd', 'total_cost'],
   ],
+  currency: ['currency', 'amount_currency', 'billing_currency'],
   /** What Google counts of a SKU: its description says what that is. */
   usage: ['usage_amount'],
 } as const
@@ -72,6 +73,8 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
     const named = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
     const sku = at.usage < 0 ? null : readSku(named)
     const place = { file, line: begin + index + 2 }
+    const currency = row[at.currency]?.trim() ?? ''
+    if (at.usd >= 0 && currency !== '' && currency.toUpperCase() !== 'USD') throw inCurrency(file, currency)
     const count = (column: number) => readNumber(row[column], { ...place, column: head[column] ?? '' })
     const input = at.parts.length === 0 ? null : at.parts.reduce((sum, part) => sum + (count(part) ?? 0), 0)
     const usage = { input, requests: count(at.requests), output: count(at.output), usd: count(at.usd) }
@@ -81,6 +84,9 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
     throw invalid(`${file} has no day that can be read, as "${rows[0]?.[at.day] ?? ''}".`, 'Write days as 2026-01-31.')
   return read
 }
+
+const inCurrency = (file: string, currency: string) =>
+  invalid(`${file} has its cost in ${currency}, not in USD.`, 'Leave the cost out to compare tokens.')
 
 /** Google's cost table begins with lines about the invoice. */
 const mostPreamble = 20
@@ -115,8 +121,7 @@ function findColumns(file: string, head: readonly string[]): ExportColumns {
   const parts = at.input >= 0 ? [at.input] : inputParts.map((part) => names.indexOf(plain(part))).filter((n) => n >= 0)
   const figures = [at.requests, at.output, at.usd, ...parts].some((index) => index >= 0)
   const [currency] = /[€£¥₹]/.exec(head[at.usd] ?? '') ?? []
-  if (currency !== undefined)
-    throw invalid(`${file} has its cost in ${currency}, not in USD.`, 'Leave that column out to compare tokens.')
+  if (currency !== undefined) throw inCurrency(file, currency)
   if (at.day >= 0 && at.model >= 0 && figures) return { ...at, parts }
   const [separator] = /[;\t|]/.exec(head.join('')) ?? []
   if (head.length === 1 && separator !== undefined)
