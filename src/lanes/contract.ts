@@ -372,8 +372,8 @@ export interface EndpointSocket {
    * JSON too.
    */
   ask(frame: Buffer): FrameAsk | Fault | null
-  /** A new reader for what a provider sends on one connection. */
-  reader(): SocketReader
+  /** A new reader for what a provider sends on one connection. `modelOf`: its model there, once it is known. */
+  reader(modelOf: () => string | null): SocketReader
   /** Its frames are bodies of calls and events of streamed answers, so that content rules can look at them. */
   isHttpInFrames?: true
   /** The frame that reports a fault of responses with a `streamId`; null: only the closing frame can say it. */

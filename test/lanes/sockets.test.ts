@@ -43,7 +43,7 @@ describe.each(rows.map((row) => [`${row[0].name} ${row[1]}`, row] as const))('%s
   const socket = open(row)
 
   it('bears any frame, from either side', () => {
-    const reader = socket.reader()
+    const reader = socket.reader(() => null)
     fc.assert(
       fc.property(frame, (bytes) => {
         const ask = socket.ask(bytes)
@@ -96,7 +96,7 @@ it('looks for models of a session no deeper than anybody reads them', () => {
 
 it('reads what Live reports, of delegated answers too, and no end twice', () => {
   const socket = open([openai, '/live/sessions'])
-  const reader = socket.reader()
+  const reader = socket.reader(() => null)
   const tell = (value: object) => reader.frame(Buffer.from(JSON.stringify(value)))
   expect(tell({ type: 'session.started', session: { id: 'sess_1' } }).created).toEqual([
     { type: 'live_session', id: 'sess_1' },
@@ -114,7 +114,7 @@ it('reads what Live reports, of delegated answers too, and no end twice', () => 
 })
 
 it('reads when a turn of Gemini begins and ends, and what its frames come to', () => {
-  const reader = open([gemini, live]).reader()
+  const reader = open([gemini, live]).reader(() => null)
   const says = (value: object) => {
     reader.frame(Buffer.from(JSON.stringify(value)))
     return { step: reader.step, written: reader.written, busy: reader.busy() }
@@ -132,8 +132,24 @@ it('reads when a turn of Gemini begins and ends, and what its frames come to', (
   expect(says(whole)).toEqual({ step: 'ends', written: 3, busy: false })
 })
 
+it.each([
+  ['gemini-3.8-live', 2],
+  ['gemini-live-2.5-flash-native-audio', 1],
+  ['gemini-2.5-flash-native-audio-latest', 1],
+  [null, 2],
+])('counts what a turn of %s searches as answers to other calls do', (model, searches) => {
+  const reader = open([gemini, live]).reader(() => model)
+  const says = (value: object) => reader.frame(Buffer.from(JSON.stringify(value)))
+  says({ serverContent: { groundingMetadata: { webSearchQueries: ['a', 'b'] } } })
+  const usageMetadata = { promptTokenCount: 3, totalTokenCount: 3, trafficType: 'ON_DEMAND_FLEX' }
+  says({ usageMetadata, serverContent: { turnComplete: true } })
+  expect(reader.turn?.detail).toMatchObject({ searches })
+  says({ usageMetadata })
+  expect(reader.turn?.detail?.searches).toBeNull()
+})
+
 it('estimates what the client of Gemini sends for the next turn, in both spellings', () => {
-  const reader = open([gemini, live]).reader()
+  const reader = open([gemini, live]).reader(() => null)
   const count = (frame: object) => reader.inputOf?.(Buffer.from(JSON.stringify(frame)))
   const text = { turns: [{ parts: [{ text: 'x'.repeat(4000) }] }], turnComplete: true }
   expect(count({ clientContent: text })).toBeGreaterThan(1000)

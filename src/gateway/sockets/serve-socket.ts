@@ -92,7 +92,10 @@ async function pass(
     provider?.peer.terminate()
     return settle(call.arrival, { status: errorTable.internal.status, error: clientClosed, tokens: null })
   }
-  const down = new FramesDown(call, socket.reader())
+  const down = new FramesDown(
+    call,
+    socket.reader(() => call.trace.upstreamModel),
+  )
   const up = new FramesUp(call, socket, down)
   if (provider !== null) up.connected(provider)
   const bridge: Bridge = new Bridge({

@@ -9,7 +9,7 @@ import { emptyInspection } from '../request-body.ts'
 import { readStreamedError } from './errors.ts'
 import { nameHandle } from './names.ts'
 import { askMessage } from './setup-frame.ts'
-import { readGenerateDetail, readLiveUsage } from './usage.ts'
+import { chargedSearches, readGenerateDetail, readLiveUsage } from './usage.ts'
 
 /** `bodyOf`: the call whose rules for references apply to frames. */
 export function liveSocket(bodyOf: Match): EndpointSocket {
@@ -19,7 +19,7 @@ export function liveSocket(bodyOf: Match): EndpointSocket {
       streamed: true,
     }),
     ask: (frame) => askMessage(frame, bodyOf),
-    reader: () => new LiveReader(),
+    reader: (modelOf) => new LiveReader(modelOf),
     // The vendor ends with a closing frame and its reason; its SDKs know no frame for an error.
     errorFrame: () => null,
   }
@@ -61,9 +61,14 @@ class LiveReader implements SocketReader {
   written = 0
   sounded = 0
   readonly beside = null
+  readonly #modelOf: () => string | null
   #busy = false
   /** Of the turn that runs, until its usage is reported. */
   #searches = 0
+
+  constructor(modelOf: () => string | null) {
+    this.#modelOf = modelOf
+  }
 
   frame(frame: Buffer): SocketReading {
     this.turn = null
@@ -90,7 +95,8 @@ class LiveReader implements SocketReader {
         reading = { ...reading, error: readStreamedError({ ...value }) }
     }
     if (usage !== null) {
-      this.turn = { tokens: readLiveUsage(usage), detail: readGenerateDetail(usage, this.#searches) }
+      const searches = chargedSearches(this.#searches, this.#modelOf()) || null
+      this.turn = { tokens: readLiveUsage(usage), detail: readGenerateDetail(usage, searches) }
       this.#searches = 0
     }
     return reading

@@ -120,8 +120,8 @@ export function readInteractionDetail(value: unknown, model: string | null, tier
 const groundedBy = new Set(['google_search', 'google_maps'])
 
 /** Up to Gemini 2.5 a prompt that is grounded is charged once, later each query. */
-const chargedSearches = (queries: number, model: string | null) =>
-  queries > 0 && /^gemini-[12]\b/.test(model ?? '') ? 1 : queries
+export const chargedSearches = (queries: number, model: string | null) =>
+  queries > 0 && /^gemini-(?:live-)?[12]\b/.test(model ?? '') ? 1 : queries
 
 /** What `predict` is paid for, whose answer reports no usage: texts by the character, else an image, unless the request says how many. */
 export function readPredictUnits({ body }: RequestContent): UsageDetail | null {
