@@ -368,4 +368,16 @@ describe('a batch of the Gemini lane', () => {
     spent += 4 * 1000 + 3 * 5000
     await becomes({ used: spent, held: 0 })
   })
+
+  it('holds an image for each request of a model that answers with images', async () => {
+    const prices = { input: 2, output: 10, imageOutput: 100, batchInput: 1, batchOutput: 5, batchImageOutput: 50 }
+    await gateway.admin.prices.set({ model: 'gemini-a', ...prices })
+    const request = { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 200 } }
+    const requests = Array.from({ length: 3 }, () => ({ request }))
+    const body = JSON.stringify({ batch: { inputConfig: { requests: { requests } } } })
+    const metadata = { name: 'batches/drawn', model: 'models/gemini-a' }
+    const reply = { body: JSON.stringify({ name: 'batches/drawn', metadata }) }
+    await ask('POST', '/gemini/v1beta/models/gemini-a:batchGenerateContent', reply, { body })
+    expect((await usage()).held).toBeGreaterThanOrEqual(3 * 2000 * 45_000)
+  })
 })

@@ -136,7 +136,7 @@ function needOfModel(call: Call, target: Candidate, name: string | null, { ask, 
   const input = Math.ceil((ask.bytes + more) / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
   const batch = isBatch(call) ? true : null
-  const tools = expectTools(ask.tools ?? null, price, imagePriceOf(call, target), batch)
+  const tools = expectTools(ask.tools ?? null, price, imagePriceOf(call, target), { batch, answers: ask.lines })
   const usd = price === null ? 0n : costOfAll(price, ask, estimatedTokens(input, output), batch)
   return { usd: usd + (tools?.usd ?? 0n), input, output: output + (tools?.tokens ?? 0) }
 }

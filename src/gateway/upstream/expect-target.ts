@@ -100,12 +100,13 @@ function toolsOf(
   price: ModelPrice | null,
   asked = price === null ? null : readAskedTools(body.bytes, inspection.tools),
 ): BudgetNeed | undefined {
-  return expectTools(asked, price, (name) => {
+  const priceOf = (name: string | null) => {
     const live = gateway.model.configuration.providers.get(target.provider.id)
     const place = inspection.additionalModels?.findIndex((each) => each.name === name) ?? -1
     const model = target.additionalUpstreamModels?.[place] ?? name ?? usualImageModel
     return live === undefined ? null : gateway.model.priceOf(live, model)
-  })
+  }
+  return expectTools(asked, price, priceOf, { answers: inspection.answers })
 }
 
 /** A file has so many bytes as it announces. */

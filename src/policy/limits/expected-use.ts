@@ -101,16 +101,16 @@ const drawnFrom = 256
 
 /**
  * What tools of the provider, and models that search or draw by themselves, may use besides the model's tokens. Undefined: nothing that has a
- * price. `priceOf`: of a model that makes images, by its name in the request. `batch`: at the rates of batches.
+ * price. `priceOf`: of a model that makes images, by its name in the request. `batch`: at the rates of batches. `answers`: how many there may be.
  */
 export function expectTools(
   asked: AskedTools | null,
   price: ModelPrice | null,
   priceOf: (imageModel: string | null) => ModelPrice | null,
-  batch: true | null = null,
+  { batch = null, answers = 1 }: { batch?: true | null; answers?: number } = {},
 ): BudgetNeed | undefined {
   const always = price !== null && price.per_search !== null && searchModel.test(price.model) ? 1 : 0
-  const image = price === null ? 0n : imageInAnswer(price, batch)
+  const image = price === null ? 0n : imageInAnswer(price, batch) * BigInt(answers)
   if (price === null || (asked === null && always === 0 && image === 0n)) return undefined
   const {
     searches = 0,

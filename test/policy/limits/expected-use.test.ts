@@ -61,7 +61,9 @@ describe('tools of the provider', () => {
   it('hold an image, where the model may answer with one', () => {
     const draws = { ...price(), output: 12, image_output: 120, batch: { output: 6, image_output: 60 } }
     expect(expectTools(null, draws, none)).toEqual({ usd: 2000n * 108_000n, tokens: 0 })
-    expect(expectTools(null, draws, none, true)).toEqual({ usd: 2000n * 54_000n, tokens: 0 })
+    expect(expectTools(null, draws, none, { batch: true, answers: 3 })).toEqual({
+      ...{ usd: 3n * 2000n * 54_000n, tokens: 0 },
+    })
     expect(expectTools(null, { ...draws, image_output: 12 }, none)).toBeUndefined()
   })
 
