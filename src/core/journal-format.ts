@@ -129,6 +129,8 @@ export interface BatchSum {
   detail?: UsageDetail
   /** Null or left out where there is no price. */
   cost?: Cost | null
+  /** Why its cost is not whole, or why it has none. Left out where it is, and by earlier versions. */
+  unpriced?: string
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RequestRecord } from '../../src/core/record.ts'
+import { blankUsageDetail, type RequestRecord } from '../../src/core/record.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
 import { sampleAttempt, sampleRecord, settled } from '../support/sample-record.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
@@ -45,6 +45,23 @@ describe('cost recompute', () => {
     expect(await gateway.client.requests.stats({})).toMatchObject([{ requests: 4, usd: 0.006 }])
     expect(await recompute(gateway)).toMatchObject({ changed: 0, before_usd: 0.006, after_usd: 0.006 })
     expect((await gateway.client.audit.list({ limit: 1 }))[0]).toMatchObject({ operation: 'cost.recompute' })
+  })
+
+  it('says what the price of now has no rate for, and no longer that there is none', async () => {
+    const usage_detail = { ...blankUsageDetail, containers: 1 }
+    const gateway = await gatewayWith([
+      { model: 'house', upstream_model: 'house', cost: null, usage_detail, policy_signals: [unpriced] },
+    ])
+    await gateway.client.prices.set({ model: 'house', input: 2, output: 10 })
+    await recompute(gateway)
+    const [record] = await gateway.client.requests.list({ model: 'house' })
+    const text = 'The price of house has no rate for sessions of the code interpreter (1): its cost is without that.'
+    const data = { model: 'house', provider: 'openai' }
+    expect(record).toMatchObject({ cost: { usd: 0.003 }, policy_signals: [{ ...unpriced, text, data }] })
+    await gateway.client.prices.set({ model: 'house', input: 2, output: 10, perContainer: 0.03 })
+    await recompute(gateway)
+    const [now] = await gateway.client.requests.list({ model: 'house' })
+    expect(now).toMatchObject({ cost: { usd: 0.033 }, policy_signals: [] })
   })
 
   it('goes by the model that has answered, unless the deployment has a price that somebody has set', async () => {

@@ -19,6 +19,7 @@ const prices = [
   price('transcripts', { per_second: 0.0001 }),
   price('voice', { input: 0.6, output: 10, audio_output: 12 }),
   price('embedding', { input: 0.1, output: 0, per_character: 0.000000025 }),
+  price('vectors', { input: 0.15, output: 0 }),
 ]
 
 beforeAll(async () => {
@@ -35,7 +36,7 @@ beforeAll(async () => {
       { kind: 'openai', baseUrl: `${origin}/v1` },
       { kind: 'anthropic', baseUrl: origin },
       { kind: 'gemini', baseUrl: origin },
-      { kind: 'gemini', name: 'embedding', baseUrl: origin },
+      ...['embedding', 'vectors'].map((name) => ({ kind: 'gemini', name, baseUrl: origin })),
       ...['images', 'sized-images', 'speech', 'transcripts', 'voice'].map((name) => ({
         kind: 'openai-compatible',
         name,
@@ -135,6 +136,12 @@ describe('what is not counted in tokens', () => {
     const body = JSON.stringify({ instances: [{ content: 'hi 👍' }, { content: 'x'.repeat(996) }] })
     const record = await ask('/v1/gemini/v1beta/models/embedding-model:predict', body)
     expect(record).toMatchObject({ usage_detail: { characters: 1000, images: null }, cost: { usd: 0.000025 } })
+    // Gemini's own embeddings are priced by the token.
+    const byToken = await ask('/v1/gemini/v1beta/models/vectors-model:predict', body)
+    const input = Math.ceil(Buffer.byteLength(body) / 4)
+    expect(byToken).toMatchObject({ tokens: { input, output: 0, source: 'estimated' } })
+    expect(byToken.policy_signals.filter(({ rule }) => rule === 'unpriced')).toEqual([])
+    expect(byToken.cost?.usd).toBeCloseTo((input * 0.15) / 1e6, 9)
     const image = await ask('/v1/gemini/v1beta/models/embedding-model:predict', '{"instances":[{"prompt":"x"}]}')
     expect(image.policy_signals).toContainEqual(
       expect.objectContaining({

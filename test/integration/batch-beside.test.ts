@@ -30,14 +30,16 @@ it('counts what other models used for an answer of a batch, too', async () => {
   const params = { model: 'claude', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
   await ask('', { method: 'POST', body: JSON.stringify({ requests: [{ custom_id: 'one', params }] }) })
 
+  await gateway.admin.prices.set({ model: 'claude-opus', input: 1, output: 1 })
   const usage = { input_tokens: 10, output_tokens: 3 }
+  const server_tool_use = { web_search_requests: 2 }
   const iterations = [
     { type: 'message', model: 'claude-fable', input_tokens: 20, output_tokens: 6 },
     { type: 'message', model: 'claude-fable', input_tokens: 20, output_tokens: 0 },
     { type: 'compaction', input_tokens: 100, output_tokens: 30 },
     { type: 'fallback_message', model: 'claude-opus', ...usage },
   ]
-  const message = { id: 'msg', model: 'claude-opus', usage: { ...usage, iterations } }
+  const message = { id: 'msg', model: 'claude-opus', usage: { ...usage, server_tool_use, iterations } }
   const line = JSON.stringify({ custom_id: 'one', result: { type: 'succeeded', message } })
   upstream.answer = () => ({ type: 'application/x-jsonl', body: line })
   // A busy machine may need a moment until the batch is known.
@@ -58,5 +60,15 @@ it('counts what other models used for an answer of a batch, too', async () => {
   await expect.poll(found, { timeout: 20_000 }).toEqual([
     ['claude-fable', 20, 6, 1],
     ['claude-opus', 110, 33, 1],
+  ])
+})
+
+it('says for which of them the price has no rate, and which have none', async () => {
+  const records = await gateway.admin.requests.list({ limit: 100 })
+  const counted = records.filter(({ attempts, tokens }) => attempts.length === 0 && tokens !== null)
+  const flagged = counted.map(({ cost, policy_signals: [signal] }) => [signal?.rule, signal?.text, cost?.usd ?? null])
+  expect(flagged.toSorted()).toEqual([
+    ['unpriced', 'The model claude-fable has no price, so this request has no cost.', null],
+    ['unpriced', 'The price of claude-opus has no rate for searches (2): its cost is without that.', 0.000143],
   ])
 })

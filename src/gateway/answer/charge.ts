@@ -1,7 +1,6 @@
 import { bytesPerToken, estimatedTokens } from '../../core/cost/estimated-tokens.ts'
 import { roundUsd, usdOfNano } from '../../core/cost/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
-import { flatText } from '../../core/text/flat-text.ts'
 import { modelsBeside, uncharged } from '../../core/turns-signal.ts'
 import { groupDigits } from '../../core/units.ts'
 import type { TurnUsage } from '../../lanes/contract.ts'
@@ -9,7 +8,7 @@ import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { expectMedia } from '../../policy/limits/expected-use.ts'
-import { costOf, type PricedUsage, unpricedParts } from '../../policy/prices/cost.ts'
+import { costOf, type PricedUsage, unpricedText } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { askedUnits } from '../request/asked-units.ts'
 import type { Call } from '../request/call.ts'
@@ -174,7 +173,8 @@ function addUnits({ gateway, match, body, trace }: Arrival, end: RequestEnd): vo
     end.detail = askedUnits({ match, body }, trace.requestBytes)
     const price = priceAt(gateway, trace)
     const { output, units = null } = expectMedia(price, end.detail)
-    if (end.tokens === null && output > 0) {
+    const isText = (end.detail?.characters ?? null) !== null && price?.per_character === null && price.input !== null
+    if (end.tokens === null && (output > 0 || isText)) {
       // Paid by the token, of which the answer tells nothing.
       end.tokens = estimatedTokens(Math.ceil(trace.requestBytes / bytesPerToken), output)
       end.detail = units
@@ -212,15 +212,10 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   if (provider === null || priced === null) return null
   const price = priceAt(gateway, at) ?? unpriced?.price ?? null
   const nano = price === null ? null : costOf(usage, price)
-  const left = price === null ? null : unpricedParts(usage.detail, price)
   const cost = price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
-  if (cost !== null && left === null) return cost
   const { model } = priced
-  let text = flatText('The model ', model, ' has no price, so this request has no cost.')
-  if (cost !== null)
-    text = flatText('The price of ', model, ' has no rate for ', left ?? '', ': its cost is without that.')
-  else if (price !== null)
-    text = flatText('The price of ', model, ' has no rate for what this request used, so it has no cost.')
+  const text = unpricedText(model, price, { detail: usage.detail, cost })
+  if (text === null) return cost
   // Noted once, although each attempt and each turn of a connection comes here.
   for (const signal of policySignals) if (signal.text === text) return cost
   policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model, provider } })

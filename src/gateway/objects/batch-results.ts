@@ -13,7 +13,7 @@ import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { effectivePolicy } from '../../policy/admit.ts'
 import { findPeriod } from '../../policy/limits/periods.ts'
-import { costOf } from '../../policy/prices/cost.ts'
+import { costOf, unpricedText } from '../../policy/prices/cost.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
@@ -153,7 +153,7 @@ export class BatchResults {
       lane: this.#call.lane.name,
       provider: this.#call.trace.provider,
       owner: { projectId, environmentId, keyId, providerId, credentialId },
-      sums: [...sums.values()],
+      sums: [...sums.values()].map((sum) => this.#flagged(sum)),
       ...(sums.size > 0 ? this.#counters() : {}),
     }
   }
@@ -232,6 +232,15 @@ export class BatchResults {
     const nano = price === null ? null : costOf(used, price)
     const cost = price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
     return { ...used, cost }
+  }
+
+  /** With the reason why its cost is not whole, if it is not. */
+  #flagged(sum: BatchSum): BatchSum {
+    const { model, detail = null, cost = null } = sum
+    const { trace } = this.#call
+    if (model === null || trace.provider === null || trace.priced === null) return sum
+    const unpriced = unpricedText(model, this.#find(model) ?? this.#unpriced(), { detail, cost })
+    return unpriced === null ? sum : { ...sum, unpriced }
   }
 
   #find(model: string | null): ModelPrice | null {

@@ -7,6 +7,7 @@ import {
 } from '../../core/cost/model-price.ts'
 import { nanoOfPico, picoPerToken, picoPerUnit } from '../../core/cost/money.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import { flatText } from '../../core/text/flat-text.ts'
 
 /** The usage of a call, as its record states it. */
 export interface PricedUsage {
@@ -143,8 +144,23 @@ export function variantOf(price: ModelPrice, named: string | null): PriceVariant
   return tier === 'flex' || tier === 'priority' || tier === 'batch' ? tier : null
 }
 
+/** Why the cost of a call is not whole, or why it has none; null: it is whole. */
+export function unpricedText(
+  model: string,
+  price: ModelPrice | null,
+  { detail, cost }: Pick<PricedUsage, 'detail'> & { cost: unknown },
+): string | null {
+  if (price === null) return flatText('The model ', model, ' has no price, so this request has no cost.')
+  if (cost === null)
+    return flatText('The price of ', model, ' has no rate for what this request used, so it has no cost.')
+  const left = unpricedParts(detail, price)
+  return left === null
+    ? null
+    : flatText('The price of ', model, ' has no rate for ', left, ': its cost is without that.')
+}
+
 /** What a call used besides tokens that the price has no rate for, in words; null: nothing. */
-export function unpricedParts(detail: UsageDetail | null, price: ModelPrice): string | null {
+function unpricedParts(detail: UsageDetail | null, price: ModelPrice): string | null {
   if (detail === null) return null
   let parts: string | null = null
   for (const [used, rate, name] of callRates)

@@ -5,6 +5,7 @@ import type { BackgroundWork, BatchHeldEntry, BatchSum, BatchUsageEntry } from '
 import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
 import { tokenColumns } from '../records/record-columns.ts'
+import { flagUnpriced } from '../records/record-json.ts'
 import type { MakerAmounts } from '../replica/usage-claim.ts'
 
 type UsageValues = (string | null)[]
@@ -125,7 +126,7 @@ type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>
 
 function toRecord(
   entry: BatchUsageEntry,
-  { id, model, lines, tokens, detail, cost = null }: BatchSum,
+  { id, model, lines, tokens, detail, cost = null, unpriced }: BatchSum,
   owner: RecordOwner,
 ): RequestRecord {
   const { batchId, requestId, time, lane, provider, type = 'batch' } = entry
@@ -143,6 +144,7 @@ function toRecord(
     tokens,
     usage_detail: detail ?? null,
     cost,
+    policy_signals: flagUnpriced(unpriced, { model, provider }),
     routing_signals: [
       {
         rule: 'batch',

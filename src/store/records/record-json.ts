@@ -1,5 +1,5 @@
 import { idTime } from '../../core/ids.ts'
-import type { RequestRecord } from '../../core/record.ts'
+import type { RequestRecord, Signal } from '../../core/record.ts'
 import { maskGatewayKeys } from '../../core/secrets/gateway-key.ts'
 import { maskKeys } from '../../core/secrets/mask-keys.ts'
 import { blankRecord } from './blank-record.ts'
@@ -39,14 +39,23 @@ export function withRepeats(
   }
 }
 
-/** The text of a record with another cost. What had no price before has one now, so that it says so no more, unless a part has none. */
-export function repricedText(text: string, { id, cost, attempt, isPart }: RecordCost): string {
+/** The text of a record with another cost. What had no price before has one now, so that it says at most that a part has none. */
+export function repricedText(text: string, { id, cost, attempt, unpriced }: RecordCost): string {
   const record = readRecord(text, id)
   record.cost = cost
   const last = record.attempts.at(-1)
   if (last !== undefined) last.cost = attempt
-  record.policy_signals = record.policy_signals.filter(({ rule }) => rule !== 'unpriced' || isPart)
+  const others = record.policy_signals.filter(({ rule }) => rule !== 'unpriced')
+  record.policy_signals = [
+    ...others,
+    ...flagUnpriced(unpriced, { model: record.upstream_model, provider: record.provider }),
+  ]
   return JSON.stringify(record)
+}
+
+/** What a record says of a cost that is not whole. */
+export function flagUnpriced(text: string | undefined, data: Record<'model' | 'provider', string | null>): Signal[] {
+  return text === undefined ? [] : [{ rule: 'unpriced', verdict: 'flag', text, data }]
 }
 
 /** Earlier versions wrote attempts and usage without them. */

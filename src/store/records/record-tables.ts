@@ -31,8 +31,8 @@ export interface RecordCost {
   id: string
   cost: Cost
   attempt: Cost | null
-  /** The price has no rate for a part of what it used: the record goes on saying so. Absent: it has one for all. */
-  isPart?: true
+  /** Why it is not whole: the price has no rate for a part of what it used. Absent: it has one for all. */
+  unpriced?: string
 }
 
 export interface FoundRecords {

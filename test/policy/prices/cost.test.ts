@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fillPrice, type ModelPrice } from '../../../src/core/cost/model-price.ts'
 import { nanoOfPico, picoPerToken, usdOfNano } from '../../../src/core/cost/money.ts'
 import { blankUsageDetail, type TokenUsage, type UsageDetail } from '../../../src/core/record.ts'
-import { costOf, unpricedParts } from '../../../src/policy/prices/cost.ts'
+import { costOf, unpricedText } from '../../../src/policy/prices/cost.ts'
 
 const price = (rates: Partial<ModelPrice>) => fillPrice({ model: 'm', source: 'set', version: 'v', ...rates })
 const tokens = (counts: Partial<TokenUsage>): TokenUsage => ({
@@ -208,12 +208,14 @@ describe('the cost of a call, in nano-dollars', () => {
 
   it('names what it has no rate for', () => {
     const used = detail({ searches: 2, file_searches: 1, containers: 1 })
-    expect(unpricedParts(used, price({ input: 1, per_search: 0.01 }))).toBe(
-      'searches in files (1), sessions of the code interpreter (1)',
+    expect(unpricedText('m', price({ input: 1, per_search: 0.01 }), { detail: used, cost: 1 })).toBe(
+      'The price of m has no rate for searches in files (1), sessions of the code interpreter (1): its cost is without that.',
     )
     const all = price({ per_search: 0.01, per_file_search: 0.0025, per_container: 0 })
-    expect(unpricedParts(used, all)).toBeNull()
-    expect(unpricedParts(null, all)).toBeNull()
+    expect(unpricedText('m', all, { detail: used, cost: 1 })).toBeNull()
+    expect(unpricedText('m', all, { detail: null, cost: 1 })).toBeNull()
+    expect(unpricedText('m', all, { detail: null, cost: null })).toContain('so it has no cost')
+    expect(unpricedText('m', null, { detail: null, cost: null })).toContain('m has no price')
   })
 
   it('is exact in USD', () => {

@@ -3,7 +3,7 @@ import { roundUsd, usdOfNano } from '../../../core/cost/money.ts'
 import { blankUsageDetail, type Cost, type RequestRecord, type UsageDetail } from '../../../core/record.ts'
 import { askedSeveralModels, isUncharged } from '../../../core/turns-signal.ts'
 import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'
-import { costOf, unpricedParts } from '../../../policy/prices/cost.ts'
+import { costOf, unpricedText } from '../../../policy/prices/cost.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { listPrices } from '../../../policy/prices/list-prices.ts'
 import type { RecordCost } from '../../../store/api.ts'
@@ -79,7 +79,7 @@ export async function* recomputeCost(
 }
 
 /** `free`: nothing is charged there. */
-type Pricer = (record: RequestRecord) => (Cost & { isPart?: true }) | 'free' | null
+type Pricer = (record: RequestRecord) => (Cost & Pick<RecordCost, 'unpriced'>) | 'free' | null
 
 /** Prices the usage that stands on a record. A provider that is gone, or under another name, is known by its model alone. */
 async function openPricer({ store, runtime, kinds }: AdminContext): Promise<Pricer> {
@@ -104,8 +104,9 @@ async function openPricer({ store, runtime, kinds }: AdminContext): Promise<Pric
     const price = sum ? { ...found, long_context: null } : found
     const nano = costOf({ tokens, detail: detailOf(record) }, price)
     if (nano === null) return null
-    const priced = { usd: usdOfNano(nano), price_version: price.version }
-    return unpricedParts(record.usage_detail, price) === null ? priced : { ...priced, isPart: true }
+    const cost = { usd: usdOfNano(nano), price_version: price.version }
+    const text = unpricedText(price.model, price, { detail: record.usage_detail, cost })
+    return text === null ? cost : { ...cost, unpriced: text }
   }
 }
 
@@ -156,11 +157,11 @@ function repriceRecord(record: RequestRecord, pricer: Pricer, sum: Recomputed): 
     return null
   }
   const earlier = attempts.slice(0, -1).reduce((usd, attempt) => usd + (attempt.cost?.usd ?? 0), 0)
-  const { isPart, ...own } = priced
+  const { unpriced, ...own } = priced
   const usd = roundUsd(own.usd + earlier)
   sum.after_usd = roundUsd(sum.after_usd + usd)
   if (usd === cost?.usd && own.price_version === cost.price_version) return null
-  return { id, cost: { ...own, usd }, attempt: attempts.length === 0 ? null : own, ...(isPart && { isPart }) }
+  return { id, cost: { ...own, usd }, attempt: attempts.length === 0 ? null : own, ...(unpriced && { unpriced }) }
 }
 
 function detailOf({ operation, usage_detail }: RequestRecord): UsageDetail | null {
