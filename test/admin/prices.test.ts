@@ -139,6 +139,24 @@ describe('prices', () => {
     expect(await refusal(client.prices.update({ files: { 'a.json': none } }))).toMatchObject({ code: 'invalid' })
   })
 
+  it('of LiteLLM have no usual rate where the whole costs something else', async () => {
+    const { client } = await startTestGateway()
+    const usual = { litellm_provider: 'gemini', input_cost_per_token: 1e-6, output_cost_per_token: 4e-6 }
+    const model = {
+      ...usual,
+      ...{ output_cost_per_reasoning_token: 4e-6, output_cost_per_image_token: 4e-5, input_cost_per_audio_token: 3e-6 },
+      ...{ input_cost_per_token_batches: 5e-7, output_cost_per_token_batches: 2e-6 },
+      ...{ input_cost_per_token_priority: 2e-6, output_cost_per_token_priority: 8e-6 },
+      ...{ input_cost_per_audio_token_priority: 5e-6 },
+    }
+    await client.prices.update({ files: { 'a.json': JSON.stringify({ 'gemini/thinks': model }) } })
+    expect(await client.prices.show({ model: 'thinks' })).toMatchObject({
+      ...{ output: 4, reasoning: null, image_output: 40, audio_input: 3 },
+      batch: { input: 0.5, output: 2, image_output: 20, audio_input: 1.5 },
+      priority: { input: 2, output: 8, image_output: 80, audio_input: 5 },
+    })
+  })
+
   it('of single providers are no part of a table', async () => {
     const { client } = await startTestGateway()
     const baseUrl = 'https://eu.api.openai.com/v1'

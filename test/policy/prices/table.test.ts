@@ -55,6 +55,22 @@ describe('the shipped table', () => {
     },
   )
 
+  it.each([
+    ['reasoning', 'output'],
+    ['audio_output', 'output'],
+    ['image_output', 'output'],
+    ['audio_input', 'input'],
+    ['image_input', 'input'],
+  ] as const)('takes no usual rate of %s where the %s costs something else', (part, whole) => {
+    const isUsual = (price: ModelPrice, rates: Partial<TokenRates> | null) =>
+      price[part] !== null && rates !== null && (rates[whole] ?? price[whole]) !== price[whole] && rates[part] == null
+    expect(named((price) => [price.batch, price.flex, price.priority].some((rates) => isUsual(price, rates)))).toEqual(
+      [],
+    )
+    // Images may cost the same in long requests: they only do where they have a rate of their own.
+    expect(named((price) => price[part] === price[whole] && isUsual(price, price.long_context))).toEqual([])
+  })
+
   it('has a limit wherever it has rates for long context', () => {
     expect(named(({ long_context }) => long_context !== null && !(long_context.over >= 100_000))).toEqual([])
     const hasLong = (price: ModelPrice) => priceVariants.some((name) => price[name]?.long_context !== undefined)

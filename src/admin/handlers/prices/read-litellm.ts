@@ -108,6 +108,7 @@ function readEntry(key: string, entry: LitellmEntry, version: string): ModelPric
   addOfVendor(price, entry.provider_specific_entry)
   addRegional(price, entry)
   addLongWrites(price)
+  leaveToWhole(price)
   return isPriced(price) ? price : null
 }
 
@@ -178,6 +179,34 @@ function addLongWrite(
   const batched = rates?.cache_write
   if (rates != null && batched != null && write && hour)
     rates.cache_write_1h ??= Number(((hour * batched) / write).toPrecision(10))
+}
+
+/** Parts of the input and the output, and what they cost if they are not priced apart. */
+const parts = [
+  ['reasoning', 'output'],
+  ['audio_input', 'input'],
+  ['audio_output', 'output'],
+  ['image_input', 'input'],
+  ['image_output', 'output'],
+  ['audio_cache_read', 'cache_read'],
+  ['image_cache_read', 'cache_read'],
+] as const satisfies readonly [TokenRateName, TokenRateName][]
+
+/**
+ * LiteLLM leaves these out of most tiers and long requests, where the usual rate would be taken. One that is that of the whole is not
+ * priced apart; another costs in a tier as many times more or less as the whole does there.
+ */
+function leaveToWhole(price: ModelPrice): void {
+  for (const [part, whole] of parts) {
+    const [rate, usual] = [price[part], price[whole]]
+    if (rate === null || usual === null) continue
+    if (rate === usual) price[part] = null
+    for (const tier of [price.batch, price.flex, price.priority]) {
+      const there = tier?.[whole]
+      if (tier !== null && there != null && rate !== usual && usual > 0)
+        tier[part] ??= Number(((rate * there) / usual).toPrecision(10))
+    }
+  }
 }
 
 function timesEach(price: ModelPrice, times: number): VariantRates {
