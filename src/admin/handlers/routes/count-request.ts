@@ -125,13 +125,14 @@ function findPrice(
 export function toolsOf(
   context: Pick<AdminContext, 'runtime' | 'kinds'>,
   { provider, additionalUpstreamModels }: Candidate,
-  { tools = null, additionalModels }: Pick<CountedCall, 'tools' | 'additionalModels'>,
+  { tools = null, additionalModels, answers }: Pick<CountedCall, 'tools' | 'additionalModels' | 'answers'>,
   price: ModelPrice | null,
 ): BudgetNeed | undefined {
-  return expectTools(tools, price, (name) => {
+  const priceOf = (name: string | null) => {
     const place = additionalModels?.findIndex((each) => each.name === name) ?? -1
     return findPrice(context, provider, additionalUpstreamModels?.[place] ?? name ?? usualImageModel)
-  })
+  }
+  return expectTools(tools, price, priceOf, { answers })
 }
 
 /** The names of all models that may answer there, its own first. */
