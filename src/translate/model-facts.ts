@@ -19,6 +19,8 @@ export interface ModelFacts {
   phases: boolean
   /** `tool_choice` may force a call. */
   forcedCalls: boolean
+  /** The same on Bedrock, while Claude thinks by itself. */
+  forcedOnBedrock?: boolean
   /** The model continues an answer that the client begins. */
   prefill: boolean
 }
@@ -94,6 +96,7 @@ const claude46: ModelFacts = {
   sampling: 'one',
   maxOutput: 128_000,
   reasoning: adaptive(true, 'low', 'medium', 'high', 'max'),
+  forcedOnBedrock: false,
   prefill: false,
 }
 const claude47: ModelFacts = {
@@ -101,7 +104,7 @@ const claude47: ModelFacts = {
   sampling: 'none',
   reasoning: adaptive(true, 'low', 'medium', 'high', 'xhigh', 'max'),
 }
-const claudeNewest: ModelFacts = { ...claude47, systemInPlace: true }
+const claudeNewest: ModelFacts = { ...claude47, systemInPlace: true, forcedOnBedrock: true }
 /** Models that always think. */
 const claudeThinking: ModelFacts = {
   ...claudeNewest,
@@ -130,7 +133,9 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/claude-opus-4-6|claude-sonnet-4-6/, claude46],
   [/claude-opus-4-7/, claude47],
   [/claude-(?:opus|sonnet)-4(?!-\d(?!\d))/, { ...anthropic, maxOutput: 32_000, reasoning: budget(1024, 32_768) }],
-  [/claude-(?:fable|mythos)-(?:5(?!-\d(?!\d))|preview)/, claudeThinking],
+  [/claude-mythos-preview/, { ...claudeThinking, systemInPlace: false }],
+  [/claude-(?:fable|mythos)-5(?!-\d(?!\d))/, claudeThinking],
+  [/claude-sonnet-5(?!-\d(?!\d))/, { ...claudeNewest, systemInPlace: false }],
   [/claude-(?:fable|mythos)|claude-opus-(?:5-5|latest)/, { ...claudeThinking, forcedCalls: false }],
   [
     /claude-sonnet-(?:5-5|latest)/,

@@ -26,7 +26,7 @@ describe('facts about models', () => {
   it('know which Claude has system messages in place, and which cannot be forced to call', () => {
     expect(
       ['claude-opus-4-7', 'claude-opus-4-8', 'claude-sonnet-5'].map((name) => modelFacts(name).systemInPlace),
-    ).toEqual([false, true, true])
+    ).toEqual([false, true, false])
     const forced = (name: string) => modelFacts(name).forcedCalls
     expect(['claude-sonnet-5', 'claude-haiku-5-5', 'claude-fable-5'].map(forced)).toEqual([true, true, true])
     const unforced = ['claude-fable-5-1', 'claude-mythos-5-2', 'claude-opus-5.5', 'claude-sonnet-5-5-20260928']

@@ -67,6 +67,7 @@ describe('Claude', () => {
     [{ model: 'claude-opus-5' }, 'any'],
     [{ model: 'anthropic.claude-opus-4-6-v1', bedrock: true }, 'auto'],
     [{ model: 'anthropic.claude-opus-4-8-v1', bedrock: true }, 'any'],
+    [{ model: 'anthropic.claude-sonnet-5-v1', bedrock: true }, 'any'],
   ])('langchain-aws 1150: %j is not forced to call while it thinks, if it refuses that', (target, type) => {
     const { sent, losses } = to('messages', target, {
       tools: [look],
@@ -75,6 +76,20 @@ describe('Claude', () => {
     })
     expect(sent?.tool_choice).toEqual({ type })
     expect(losses).toEqual(type === 'auto' ? ['tool_choice'] : [])
+  })
+
+  it.each([
+    ['claude-opus-4-8', 'system'],
+    ['claude-sonnet-5-5', 'system'],
+    ['claude-haiku-5-5', 'system'],
+    ['claude-sonnet-5', 'user'],
+    ['claude-sonnet-5@20260601', 'user'],
+    ['claude-mythos-preview', 'user'],
+  ])('gproxy 209, inspect_ai PR 4221: %s gets a later system message as %s', (model, role) => {
+    const said = (of: string, content: string) => ({ role: of, content })
+    const turns = [said('user', 'a'), said('assistant', 'b'), said('user', 'c'), said('system', 'd')]
+    const { sent } = to('messages', { model }, { messages: turns })
+    expect((sent?.messages as JsonObject[]).at(-1)?.role).toBe(role)
   })
 
   it('opencode-claude-bridge PR 1: 4.6 gets no temperature while it thinks, unless it is the default', () => {
@@ -97,6 +112,7 @@ it("litellm PR 34569, LibreChat 14231: OpenAI's chat takes tools of GPT-5.4 and 
   const thinking = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }
   expect(ask('gpt-5.6-luna', thinking)).toEqual(['none', ['thinking']])
   expect(ask('gpt-5.6-luna', {})).toEqual(['none', []])
+  expect(ask('gpt-5.6-luna', { thinking: { type: 'enabled', budget_tokens: 0 } })).toEqual(['none', []])
   expect(ask('gpt-5.6-luna', { ...thinking, tools: [] })).toEqual(['high', []])
   expect(ask('gpt-5.2', thinking)).toEqual(['high', []])
   expect(ask('openai/gpt-5.6-luna', thinking, { compatible: true })).toEqual(['high', []])

@@ -196,7 +196,8 @@ function writeReasoning(
   const { reasoning } = settings
   // From GPT-5.4 on, OpenAI takes tools here only if the model does not reason.
   if (!target.compatible && facts.phases && tools.some(({ kind }) => kind !== 'search')) {
-    if (reasoning !== null && reasoning.effort !== 'none') ledger.lose(reasoning.path)
+    const isAsked = reasoning !== null && reasoning.effort !== 'none' && reasoning.budget !== 0
+    if (isAsked) ledger.lose(reasoning.path)
     return { reasoning_effort: 'none' }
   }
   if (reasoning === null) return {}

@@ -131,7 +131,7 @@ function writeChoice(
   // A choice of some of the tools cannot be expressed, and leaving the others out would spoil the cache.
   if (mode === 'some' && only === null && !declarations.every(({ name }) => names.includes(name))) ledger.lose(path)
   // While it thinks, Claude 4.6 and 4.7 refuse it on Bedrock only.
-  const isRefused = thinking?.type === 'adaptive' && bedrock === true && !facts.systemInPlace
+  const isRefused = thinking?.type === 'adaptive' && bedrock === true && facts.forcedOnBedrock === false
   const forbidden = !facts.forcedCalls || thinking?.type === 'enabled' || isRefused
   if (forced && forbidden) ledger.lose(path)
   if (!forced || forbidden) return { tool_choice: { type: 'auto', ...single } }
