@@ -13,7 +13,7 @@ export interface Case {
   /** Without it there is nothing to ask: clients whose format cannot say it leave the case out. */
   about?: Facet
   /** Which of the provider's models is asked; `plain`: one that takes sampling. */
-  model?: 'plain' | 'reasoning'
+  model?: 'plain' | 'reasoning' | 'newest'
   /** What the provider does in the place of an answer. */
   trouble?: 'invalid' | 'overloaded' | 'stream'
 }
@@ -178,6 +178,20 @@ export const features: readonly Feature[] = [
         results: [result('Rain, 12°.')],
         model: 'reasoning',
       },
+    ],
+  },
+  {
+    name: 'newest models',
+    cases: [
+      {
+        name: 'tools while they reason',
+        scene: { ...asksForTools, effort: 'medium' },
+        replies: [calls(call('Paris')), answer],
+        results: [result('Rain, 12°.')],
+        model: 'newest',
+      },
+      { ...choose('forced', 'any'), model: 'newest' },
+      { name: 'without thinking', scene: { ...asksForTools, effort: 'none' }, replies: [answer], model: 'newest' },
     ],
   },
   {

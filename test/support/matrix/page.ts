@@ -68,8 +68,9 @@ const head = [
   'The features, each with all of its cases: text of several turns; system messages before and among the turns; images as',
   'data and by address; a PDF; a call of a tool and its result; three calls at once, and calls one by one; results that',
   'failed, with images, in the history; the four choices of tools; an answer that holds to a schema; reasoning that a',
-  'provider signs and gets back with the next request; marks of what to cache; stop sequences, sampling and the limit; how',
-  'an answer ends and what it used; errors of the request, of the provider, and in the midst of a stream.',
+  'provider signs and gets back with the next request; tools at the newest models (GPT-5.6, Claude Sonnet and Opus 5.5,',
+  'Gemini 4) while they reason, forced, and without reasoning; marks of what to cache; stop sequences, sampling and the',
+  'limit; how an answer ends and what it used; errors of the request, of the provider, and in the midst of a stream.',
   '',
 ]
 

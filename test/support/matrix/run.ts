@@ -173,7 +173,7 @@ function modelOf({ name }: Upstream, { model }: Case): string {
   return routeName(name, model ?? 'usual')
 }
 
-export function routeName(upstream: string, model: 'usual' | 'plain' | 'reasoning'): string {
+export function routeName(upstream: string, model: keyof Upstream['models']): string {
   return `${upstream.replace(' ', '-')}-${model}`
 }
 

@@ -28,7 +28,7 @@ export async function startMatrix(): Promise<MatrixStage> {
     const provider = name.replace(' ', '-')
     await gateway.admin.providers.add({ name: provider, kind, baseUrl: mock.baseUrl, credential, ...settings })
     const chosen = kind === 'openai' ? `,format=${format}` : ''
-    for (const model of ['usual', 'plain', 'reasoning'] as const)
+    for (const model of ['usual', 'plain', 'reasoning', 'newest'] as const)
       await gateway.addRoute(routeName(name, model), [`${provider}:${models[model]}${chosen}`], { retries: 0 })
   }
   const { key } = await gateway.createKey('matrix')

@@ -21,8 +21,8 @@ export interface Upstream {
   mock: MockProvider
   credential: string
   settings: { region?: string; location?: string }
-  /** `usual` is asked for what no other model is named for. */
-  models: { usual: string; plain: string; reasoning: string }
+  /** `usual` is asked for what no other model is named for, `newest` for what the newest models refuse. */
+  models: { usual: string; plain: string; reasoning: string; newest: string }
   /** Of calls for an answer, where others (for a token) come in between. */
   path: { path?: string }
 }
@@ -34,12 +34,17 @@ export const providers: Record<FormatName, SceneProvider> = {
   generate: generateProvider,
 }
 
-const gpt = { usual: 'gpt-4o', plain: 'gpt-4o', reasoning: 'gpt-5.2' }
-const claude = { usual: 'claude-opus-4-8', plain: 'claude-sonnet-4-5', reasoning: 'claude-opus-4-8' }
+const gpt = { usual: 'gpt-4o', plain: 'gpt-4o', reasoning: 'gpt-5.2', newest: 'gpt-5.6-sol' }
+const claude = {
+  usual: 'claude-opus-4-8',
+  plain: 'claude-sonnet-4-5',
+  reasoning: 'claude-opus-4-8',
+  newest: 'claude-sonnet-5-5',
+}
 const opus = 'anthropic.claude-opus-5-5-v1:0'
-const onBedrock = { usual: opus, plain: 'anthropic.claude-sonnet-4-5-20250929-v1:0', reasoning: opus }
-const gemini = { usual: 'gemini-3-pro', plain: 'gemini-3-pro', reasoning: 'gemini-3-pro' }
-const vendor = { usual: 'qwen3-max', plain: 'qwen3-max', reasoning: 'gpt-oss-120b' }
+const onBedrock = { usual: opus, plain: 'anthropic.claude-sonnet-4-5-20250929-v1:0', reasoning: opus, newest: opus }
+const gemini = { usual: 'gemini-3-pro', plain: 'gemini-3-pro', reasoning: 'gemini-3-pro', newest: 'gemini-4-argon' }
+const vendor = { usual: 'qwen3-max', plain: 'qwen3-max', reasoning: 'gpt-oss-120b', newest: 'gpt-oss-120b' }
 
 interface Row {
   name: string

@@ -35,6 +35,10 @@ export function generateClient(baseUrl: string, key: string): SceneClient {
   }
 }
 
+function thinkingOf(effort: string): JsonObject {
+  return effort === 'none' ? { thinkingBudget: 0 } : { thinkingLevel: effort.toUpperCase(), includeThoughts: true }
+}
+
 function paramsOf({ model, scene, steps }: Asked): JsonObject {
   const { leading, rest } = leadingSystem(scene)
   const { schema, effort, choice } = scene
@@ -59,7 +63,7 @@ function paramsOf({ model, scene, steps }: Asked): JsonObject {
       }),
       ...(choice && { toolConfig: { functionCallingConfig: choiceOf(choice) } }),
       ...(schema && { responseMimeType: 'application/json', responseJsonSchema: schema }),
-      ...(effort && { thinkingConfig: { thinkingLevel: effort.toUpperCase(), includeThoughts: true } }),
+      ...(effort && { thinkingConfig: thinkingOf(effort) }),
       ...(scene.maxOutput && { maxOutputTokens: scene.maxOutput }),
       ...(scene.temperature !== undefined && { temperature: scene.temperature }),
       ...(scene.topP !== undefined && { topP: scene.topP }),

@@ -40,7 +40,8 @@ function paramsOf({ model, scene, steps }: Asked): JsonObject {
   const { leading, rest } = leadingSystem(scene)
   const { choice, schema, effort, parallel } = scene
   const system = leading.flatMap(({ pieces }) => pieces.map((piece) => blockOf(piece, ids)))
-  const config = { ...(effort && { effort }), ...(schema && { format: { type: 'json_schema', schema } }) }
+  const asked = effort === 'none' ? undefined : effort
+  const config = { ...(asked && { effort: asked }), ...(schema && { format: { type: 'json_schema', schema } }) }
   const single = parallel === false ? { disable_parallel_tool_use: true } : {}
   const chosen = choice ?? (parallel === false ? 'auto' : null)
   return {
@@ -53,7 +54,7 @@ function paramsOf({ model, scene, steps }: Asked): JsonObject {
     ],
     ...(scene.tools && { tools: scene.tools.map(({ schema: input_schema, ...tool }) => ({ ...tool, input_schema })) }),
     ...(chosen && { tool_choice: { ...choiceOf(chosen), ...single } }),
-    ...(effort && { thinking: { type: 'adaptive', display: 'summarized' } }),
+    ...(effort && { thinking: asked ? { type: 'adaptive', display: 'summarized' } : { type: 'disabled' } }),
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...(scene.temperature !== undefined && { temperature: scene.temperature }),
     ...(scene.topP !== undefined && { top_p: scene.topP }),

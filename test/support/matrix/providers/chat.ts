@@ -28,7 +28,16 @@ function isOpenai(body: JsonObject): boolean {
 }
 
 function reasons(body: JsonObject): boolean {
-  return /^(?:gpt-5|o\d)/.test(String(body.model))
+  return /^(?:gpt-[5-9]|o\d)/.test(String(body.model))
+}
+
+/** From GPT-5.4 on, tools and reasoning are for Responses only; left out, the effort is the model's own. */
+function checkNewest({ model, tools, reasoning_effort: effort }: JsonObject): void {
+  const isNewest = /^gpt-(?:5\.[4-9]|[6-9])/.test(String(model))
+  const asked = effort !== 'none' && tools !== undefined
+  const instead = "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+  const message = `Function tools with reasoning_effort are not supported for ${String(model)} in /v1/chat/completions.`
+  check(!isNewest || !asked, `${message} ${instead}`)
 }
 
 function read(body: JsonObject): Scene {
@@ -46,6 +55,7 @@ function read(body: JsonObject): Scene {
     return readMessage(message, isOpenai(body), `messages[${index}]`)
   })
   const scene: Scene = { turns }
+  checkNewest(body)
   return { ...scene, ...readTools(body), ...readSampling(body), ...readOutput(body) }
 }
 

@@ -137,6 +137,8 @@ function readConfig(value: unknown): Partial<Scene> {
     'includeThoughts thinkingLevel thinkingBudget',
   )
   check(!('thinkingLevel' in thinking && 'thinkingBudget' in thinking), 'thinking_budget and thinking_level')
+  const level = String(thinking.thinkingLevel ?? 'LOW')
+  check(['LOW', 'MEDIUM', 'HIGH'].includes(level), `Thinking level ${level} is not supported for this model.`)
   return {
     ...(temperature !== undefined && { temperature: Number(temperature) }),
     ...(topP !== undefined && { topP: Number(topP) }),
@@ -145,6 +147,7 @@ function readConfig(value: unknown): Partial<Scene> {
     ...(maxOutputTokens !== undefined && { maxOutput: Number(maxOutputTokens) }),
     ...(stopSequences !== undefined && { stop: listAt(stopSequences, 'stopSequences').map(String) }),
     ...(thinking.thinkingLevel !== undefined && { effort: String(thinking.thinkingLevel).toLowerCase() }),
+    ...(thinking.thinkingBudget === 0 && { effort: 'none' }),
     ...(schema !== undefined && { schema: objectAt(schema, 'responseSchema') }),
   }
 }

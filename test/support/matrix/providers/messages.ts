@@ -131,7 +131,11 @@ function readResult(block: JsonObject, path: string): Piece {
   return image === undefined ? result : { ...result, image: image.data }
 }
 
-function readTools({ tools, tool_choice: choice, messages, thinking }: JsonObject): Partial<Scene> {
+/** They cannot be forced to call a tool; `always`: nor to think not. */
+const newest = /claude-(?:opus|sonnet)-5-5|claude-fable-5-1/
+const always = /claude-opus-5-5|claude-fable/
+
+function readTools({ model, tools, tool_choice: choice, messages, thinking }: JsonObject): Partial<Scene> {
   if (tools === undefined) {
     check(
       !/"tool_(?:use|result)"/.test(JSON.stringify(messages)),
@@ -159,16 +163,19 @@ function readTools({ tools, tool_choice: choice, messages, thinking }: JsonObjec
   const forced = type === 'any' || type === 'tool'
   const manual = isObject(thinking) && thinking.type === 'enabled'
   check(!(forced && manual), 'Thinking may not be enabled when tool_choice forces tool use.')
+  const isFree = newest.test(String(model))
+  check(!(forced && isFree), `tool_choice.type: "${String(type)}" is not supported for this model.`)
   const said: Scene['choice'] = type === 'tool' ? { name: String(name) } : (type as 'auto' | 'none' | 'any')
   return { tools: read, choice: said, ...(single === true && { parallel: false }) }
 }
 
-function readThinking({ thinking, output_config: config }: JsonObject): Partial<Scene> {
-  if (thinking !== undefined)
-    check(
-      ['adaptive', 'disabled'].includes(String(objectAt(thinking, 'thinking').type)),
-      'thinking.type: not supported',
-    )
+function readThinking({ model, thinking, output_config: config }: JsonObject): Partial<Scene> {
+  if (thinking !== undefined) {
+    const off = always.test(String(model)) ? [] : [newest.test(String(model)) ? 'between_tools' : 'disabled']
+    const type = String(objectAt(thinking, 'thinking').type)
+    check(['adaptive', ...off].includes(type), `"thinking.type.${type}" is not supported for this model.`)
+    if (type !== 'adaptive') return { effort: 'none' }
+  }
   if (config === undefined) return {}
   const { effort, format } = only(objectAt(config, 'output_config'), 'effort format', 'output_config.')
   const scene: Partial<Scene> = effort === undefined ? {} : { effort: String(effort) }

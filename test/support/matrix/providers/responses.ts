@@ -158,9 +158,11 @@ function readTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }
 function readSampling(body: JsonObject): Partial<Scene> {
   const { temperature, top_p: topP, max_output_tokens: maxOutput, reasoning, model } = body
   const effort = objectAt(reasoning ?? {}, 'reasoning').effort
-  const reasons = /^(?:gpt-5|o\d)/.test(String(model))
+  const reasons = /^(?:gpt-[5-9]|o\d)/.test(String(model))
   check(!reasons || (temperature ?? topP) === undefined, "Unsupported parameter: 'temperature', 'top_p'")
   check(reasons || reasoning === undefined, "Unsupported parameter: 'reasoning.effort'")
+  const isOldest = /^gpt-5(?![.\d])/.test(String(model))
+  check(effort !== 'minimal' || isOldest, "Unsupported value: 'minimal'. Supported values are: 'none', 'low', ...")
   return {
     ...(temperature !== undefined && { temperature: Number(temperature) }),
     ...(topP !== undefined && { topP: Number(topP) }),
