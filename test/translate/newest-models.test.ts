@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/core/json/json-value.ts'
+import { asArray, asObject, type JsonObject } from '../../src/core/json/json-value.ts'
 import { request } from '../support/translate/asked.ts'
 import type { RequestOptions } from '../support/translate/stage.ts'
 
@@ -89,7 +89,7 @@ describe('Claude', () => {
     const said = (of: string, content: string) => ({ role: of, content })
     const turns = [said('user', 'a'), said('assistant', 'b'), said('user', 'c'), said('system', 'd')]
     const { sent } = to('messages', { model }, { messages: turns })
-    expect((sent?.messages as JsonObject[]).at(-1)?.role).toBe(role)
+    expect(asObject(asArray(sent?.messages).at(-1))?.role).toBe(role)
   })
 
   it('opencode-claude-bridge PR 1: 4.6 gets no temperature while it thinks, unless it is the default', () => {
