@@ -199,9 +199,10 @@ function checkProvider(provider: unknown): Diagnostic[] {
   const look = `Check it again: spgw providers check ${name}`
   if (state === 'failing') {
     const reason = valueAt(provider, 'state_reason') ?? 'no reason given'
-    const remedy = String(reason).includes('credential')
-      ? `Replace its credential: spgw providers edit ${name} --credential-stdin`
-      : look
+    const header = /^its stored header (\S+) cannot/.exec(String(reason))?.[1]
+    const edit = `spgw providers edit ${name}`
+    const replace = String(reason).includes('credential') ? `Replace its credential: ${edit} --credential-stdin` : look
+    const remedy = header === undefined ? replace : `Give its value: ${edit} --header ${header}=VALUE`
     return [problem('providers', `${name} is failing: ${reason}${describeFailed(provider)}`, remedy)]
   }
   if (state === 'unchecked') return [warning('providers', `${name} has never been checked`, look)]

@@ -1,11 +1,10 @@
-import { headerIdentity, isHidden } from '../core/secrets/hidden-header.ts'
+import { headerIdentity, headerShut, isHidden } from '../core/secrets/hidden-header.ts'
 import type { Secret } from '../core/secrets/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'
 import type { Provider } from '../store/api.ts'
 
-/** Why a provider fails whose credentials are there and do not open. */
-export const sealedShut = 'its stored credential cannot be decrypted; enter it again'
+const sealedShut = 'its stored credential cannot be decrypted; enter it again'
 
 /** What does not open counts as absent: one broken value must not keep every other change from the data plane. */
 export function openCredentials({ id, revision }: Provider, keyring: Keyring): { id: string; credential: Secret }[] {
@@ -35,7 +34,15 @@ function tryOpen(keyring: Keyring, sealed: string, identity: string): Secret | n
   }
 }
 
-/** It has credentials, and none of them opens. */
-export function isSealedShut(provider: Provider, keyring: Keyring): boolean {
-  return provider.revision.credentials.length > 0 && openCredentials(provider, keyring).length === 0
+/** Why it is not called: none of its credentials opens, or a header would be missing. Null: it may be. */
+export function whyShut(
+  provider: Provider,
+  keyring: Keyring,
+  credentials: readonly unknown[] = openCredentials(provider, keyring),
+  headers = openHeaders(provider, keyring),
+): string | null {
+  const { revision } = provider
+  if (revision.credentials.length > 0 && credentials.length === 0) return sealedShut
+  const missing = Object.keys(revision.headers).find((name) => !Object.hasOwn(headers, name))
+  return missing === undefined ? null : headerShut(missing)
 }

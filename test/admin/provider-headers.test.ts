@@ -119,6 +119,13 @@ describe('a header of a provider', () => {
     expect(JSON.stringify(line)).not.toContain('canary-')
   })
 
+  it('may have the name of what every object has', async () => {
+    const gateway = await start()
+    const one = { constructor: canary }
+    await gateway.client.providers.edit({ name: 'p', headers: one, skipCheck: true })
+    expect(await sentBy(gateway)).toEqual({ ...headers, ...one })
+  })
+
   it('goes to no other address than it was given for', async () => {
     const { client } = await start()
     const elsewhere = { name: 'p', baseUrl: 'https://elsewhere.example/v1', credential: 'sk-2', skipCheck: true }
@@ -154,6 +161,23 @@ describe('a header of a provider', () => {
     const [row] = left.prepare('select headers_json from provider_revisions').all()
     left.close()
     expect(JSON.parse(String(row?.headers_json))).toEqual({ ...headers, 'x-gateway-token': '…left-behind' })
+  })
+})
+
+describe('a header that does not open', () => {
+  it('keeps its provider from being called, until it is entered again', async () => {
+    const { client, databasePath } = await start()
+    const lost = JSON.stringify({ ...headers, 'x-gateway-token': '…left-behind' })
+    const database = new DatabaseSync(databasePath)
+    database.prepare('update provider_revisions set headers_json = ?').run(lost)
+    database.close()
+    const reason = 'its stored header x-gateway-token cannot be decrypted; enter it again'
+    expect(await client.providers.check({ name: 'p' })).toMatchObject({ ok: false, reason: 'credential_sealed' })
+    expect(await client.providers.show({ name: 'p' })).toMatchObject({ state: 'failing', state_reason: reason })
+    const other = await client.providers.edit({ name: 'p', credential: 'sk-2', skipCheck: true })
+    expect(other).toMatchObject({ state: 'failing', state_reason: reason })
+    const again = await client.providers.edit({ name: 'p', headers: { 'x-gateway-token': canary } })
+    expect(again).toMatchObject({ state: 'unchecked', state_reason: null })
   })
 })
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { watchedBudgets } from '../../src/daemon/budgets/watched-budgets.ts'
 import { isQuiet } from '../../src/daemon/cluster/is-quiet.ts'
 import { departureOf } from '../../src/daemon/departure.ts'
-import { isSealedShut, openCredentials } from '../../src/daemon/open-credentials.ts'
+import { openCredentials, whyShut } from '../../src/daemon/open-credentials.ts'
 import { ingestSoon } from '../../src/daemon/records/ingest-soon.ts'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
 import { machineKeyOf } from '../../src/sealing/machine-key.ts'
@@ -80,7 +80,8 @@ describe('credentials of a provider', () => {
   const sealed = (by: typeof keyring, id: string, provider = 'prv_1') => ({
     ...{ id, lastFour: '', sealed: by.seal(`sk-${id}`, `credential:${provider}:${id}`) },
   })
-  const provider = (...credentials: object[]) => ({ id: 'prv_1', revision: { credentials } }) as object as Provider
+  const provider = (...credentials: object[]) =>
+    ({ id: 'prv_1', revision: { headers: {}, credentials } }) as object as Provider
   const opened = (of: Provider) => openCredentials(of, keyring).map(({ id, credential }) => [id, credential.reveal()])
 
   it('are those that open; one that does not keeps no other from being used', () => {
@@ -89,9 +90,9 @@ describe('credentials of a provider', () => {
       ['a', 'sk-a'],
       ['c', 'sk-c'],
     ])
-    expect(isSealedShut(provider(a, broken), keyring)).toBe(false)
-    expect(isSealedShut(provider(broken), keyring)).toBe(true)
-    expect(isSealedShut(provider(), keyring)).toBe(false)
+    expect(whyShut(provider(a, broken), keyring)).toBe(null)
+    expect(whyShut(provider(broken), keyring)).toContain('its stored credential cannot be decrypted')
+    expect(whyShut(provider(), keyring)).toBe(null)
   })
 
   it('do not open as those of another provider, or in the place of another', () => {

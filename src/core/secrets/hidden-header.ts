@@ -11,3 +11,7 @@ export function isHidden(value: string): boolean {
 export function headerIdentity(providerId: string, name: string): string {
   return `header:${providerId}:${name}`
 }
+
+export function headerShut(name: string): string {
+  return `its stored header ${name} cannot be decrypted; enter it again`
+}

@@ -6,7 +6,7 @@ import { findKind } from '../../providers/index.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { Provider, StoreClient } from '../../store/api.ts'
 import type { Log } from '../log.ts'
-import { isSealedShut, openCredentials, sealedShut } from '../open-credentials.ts'
+import { openCredentials, whyShut } from '../open-credentials.ts'
 
 const firstIntervalMs = 30_000
 const longestIntervalMs = 5 * 60_000
@@ -46,8 +46,9 @@ export class ReadinessKeeper {
   async start(): Promise<void> {
     for (const provider of await this.#ports.store.providers.list()) {
       const { state, code } = provider.readiness
-      if (isSealedShut(provider, this.#ports.keyring)) {
-        if (state !== 'failing') await this.#setFailing(provider, sealedShut, 'credential_sealed')
+      const shut = whyShut(provider, this.#ports.keyring)
+      if (shut !== null) {
+        if (state !== 'failing') await this.#setFailing(provider, shut, 'credential_sealed')
       } else if (state === 'failing') {
         if (code === 'credential_sealed') await this.#reopen(provider)
         else void this.#recheck(provider.id)
@@ -127,7 +128,7 @@ export class ReadinessKeeper {
     const provider = await store.providers.find(providerId)
     const kind = provider === null ? null : findKind(provider.kind)
     if (provider === null || kind === null || kind.check === null || provider.readiness.state === 'failing') return
-    if (isSealedShut(provider, keyring)) return
+    if (whyShut(provider, keyring) !== null) return
     const opened = openCredentials(provider, keyring)
     const index = opened.findIndex(({ id }) => id === credentialId)
     if (credentialId !== null && index < 0) return
@@ -233,8 +234,8 @@ export class ReadinessKeeper {
   /** A pool is as good as its best credential. */
   async #checkAny(provider: Provider, kind: ProviderKind, keyring: Keyring): Promise<CheckResult> {
     const target = targetOf(provider)
-    if (isSealedShut(provider, keyring))
-      return { ok: false, reason: 'credential_sealed', message: sealedShut, models: [] }
+    const shut = whyShut(provider, keyring)
+    if (shut !== null) return { ok: false, reason: 'credential_sealed', message: shut, models: [] }
     const credentials = openCredentials(provider, keyring).map(({ credential }) => credential)
     let result = await this.check(kind, target, credentials[0] ?? null)
     for (const credential of credentials.slice(1)) if (!result.ok) result = await this.check(kind, target, credential)

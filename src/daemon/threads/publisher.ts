@@ -16,7 +16,7 @@ import type {
 } from '../../store/configuration/snapshot.ts'
 import { bodyKeyFor } from '../body-key.ts'
 import { slotLimit } from '../health/memory.ts'
-import { openCredentials, openHeaders, sealedShut } from '../open-credentials.ts'
+import { openCredentials, openHeaders, whyShut } from '../open-credentials.ts'
 
 /** Every data-plane thread, present and future. A method resolves when all running threads have what it sends. */
 export interface SnapshotAudience {
@@ -214,10 +214,7 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
     id: opened.id,
     value: opened.credential.reveal(),
   }))
-  const shut = credentials.length === 0 && revision.credentials.length > 0
-  const readiness: Readiness = shut
-    ? { ...provider.readiness, state: 'failing', reason: sealedShut, code: 'credential_sealed' }
-    : provider.readiness
+  const headers = openHeaders(provider, keyring)
   return {
     id,
     name,
@@ -225,16 +222,24 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
     slot,
     revision: revision.number,
     active,
-    readiness,
+    readiness: readinessOf(provider, whyShut(provider, keyring, credentials, headers)),
     baseUrl: revision.baseUrl,
     credentials,
-    headers: openHeaders(provider, keyring),
+    headers,
     timeouts: revision.timeouts,
     projects,
     models,
     settings: revision.settings,
     limits: provider.limits,
   }
+}
+
+function readinessOf({ readiness }: Provider, shut: string | null): Readiness {
+  if (shut !== null) return { ...readiness, state: 'failing', reason: shut, code: 'credential_sealed' }
+  // What did not open was entered again.
+  return readiness.code === 'credential_sealed'
+    ? { ...readiness, state: 'unchecked', reason: null, code: null }
+    : readiness
 }
 
 /** Names by id. */

@@ -284,6 +284,21 @@ describe('a provider', () => {
     expect(forgotten).toEqual([configurations.at(-1)?.providers[1]?.slot])
   })
 
+  it('one of whose headers does not open is not called without it', async () => {
+    const broken = provider('broken')
+    const headers = { 'x-title': 'Our app', 'x-token': '…left-behind' }
+    broken.revision = { ...broken.revision, headers }
+    const mended = provider('mended')
+    mended.readiness = { state: 'failing', reason: 'it did not open', code: 'credential_sealed', since: '' }
+    stored.providers = [broken, mended]
+    await publisher.publish()
+    const reason = 'its stored header x-token cannot be decrypted; enter it again'
+    expect(configurations.at(-1)?.providers).toMatchObject([
+      { headers: { 'x-title': 'Our app' }, readiness: { state: 'failing', reason, code: 'credential_sealed' } },
+      { name: 'mended', readiness: { state: 'unchecked' } },
+    ])
+  })
+
   it('whose credential does not open fails alone: all other changes are published', async () => {
     const broken = provider('broken')
     const [credential] = broken.revision.credentials

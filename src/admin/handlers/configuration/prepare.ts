@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/server'
+import { ownValue } from '../../../core/own-value.ts'
 import { hiddenHeader, isHidden } from '../../../core/secrets/hidden-header.ts'
 import { mayBeSecret } from '../../../core/secrets/provider-headers.ts'
 import { Secret } from '../../../core/secrets/secret.ts'
@@ -227,7 +228,7 @@ function prepareHeaders(
   const compares = projectsWith(context.caller.grants, 'admin') === null
   const secrets: Record<string, Secret> = {}
   const shown = given.map(([name, value]) => {
-    const before = stored[name]
+    const before = ownValue(stored, name)
     const say = (text: string) => `provider ${entry.name}: its header ${name} ${text}`
     if (value === hiddenHeader && before === undefined) {
       const place = entry.placeOf.headers ?? entry.place

@@ -4,6 +4,7 @@ import { SealBroken } from '../../../sealing/seal-error.ts'
 import type { Provider, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { check, found, openSealed } from './provider-check.ts'
+import { findHeaderShut } from './provider-headers.ts'
 import { findProviderKind } from './provider-input.ts'
 
 export interface StoredCheck extends CheckResult {
@@ -21,6 +22,8 @@ export async function checkStored(context: AdminContext, provider: Provider): Pr
 }
 
 async function checkPool(context: AdminContext, provider: Provider): Promise<StoredCheck> {
+  const shut = findHeaderShut(context, provider.id, provider.revision.headers)
+  if (shut !== null) return { ok: false, reason: 'credential_sealed', message: shut, models: [], credentials: [] }
   const kind = findProviderKind(context, provider.kind)
   const ask = (credential: Secret | null) => check(context, kind, provider, credential)
   const pool = provider.revision.credentials

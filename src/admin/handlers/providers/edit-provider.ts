@@ -12,8 +12,17 @@ import { findProvider } from '../find.ts'
 import { mergePairs, readTimeouts } from '../moments.ts'
 import { readLimits } from './account-usage.ts'
 import { type AddProvider, checkNeed } from './add-provider.ts'
-import { checkFirst, checkForm, type Found, openSealed, readCredential, sealCredential } from './provider-check.ts'
-import { sealHeaders } from './provider-headers.ts'
+import {
+  checkFirst,
+  checkForm,
+  type Found,
+  found,
+  openSealed,
+  readCredential,
+  sealCredential,
+  unchecked,
+} from './provider-check.ts'
+import { findHeaderShut, sealHeaders } from './provider-headers.ts'
 import {
   checkHeaders,
   findProviderKind,
@@ -47,7 +56,7 @@ export async function editProvider(context: AdminContext, input: EditProvider) {
     active: input.inactive === undefined ? provider.active : !input.inactive,
   }
   const next = readNext(context, provider, input)
-  const checked = next.check ? await checkNext(context, provider, next, input.skipCheck) : null
+  const checked = await findNext(context, provider, next, input.skipCheck)
 
   const { name, tags, projects, limits, active } = provider
   if (!same(properties, { name, tags, projects, limits, active }))
@@ -158,6 +167,17 @@ function replaceCredential(
 
 export function findCredential(pool: readonly SealedCredential[], which: string): number {
   return pool.findIndex(({ id, lastFour }) => id === which || (lastFour !== '' && lastFour === which))
+}
+
+/** null: nothing new is known of it. */
+async function findNext(context: AdminContext, provider: Provider, next: Next, skip: boolean): Promise<Found | null> {
+  const { id, readiness, revision } = provider
+  const shut = findHeaderShut(context, id, next.revision.headers)
+  if (shut !== null) return found({ ok: false, reason: 'credential_sealed', message: shut, models: [] })
+  if (next.check) return await checkNext(context, provider, next, skip)
+  return readiness.state === 'failing' && readiness.reason === findHeaderShut(context, id, revision.headers)
+    ? unchecked()
+    : null
 }
 
 /** The new credential is what is asked with; without one, the first of the pool. */

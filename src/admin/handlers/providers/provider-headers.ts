@@ -1,4 +1,5 @@
-import { headerIdentity, hiddenHeader, isHidden } from '../../../core/secrets/hidden-header.ts'
+import { ownValue } from '../../../core/own-value.ts'
+import { headerIdentity, headerShut, hiddenHeader, isHidden } from '../../../core/secrets/hidden-header.ts'
 import { mayBeSecret } from '../../../core/secrets/provider-headers.ts'
 import { SealBroken } from '../../../sealing/seal-error.ts'
 import type { AdminContext } from '../context.ts'
@@ -16,7 +17,7 @@ export function sealHeaders(
 ): Record<string, string> {
   const sealed = Object.entries(given).map(([name, value]) => [
     name,
-    sealHeader(context, providerId, name, value, before[name]),
+    sealHeader(context, providerId, name, value, ownValue(before, name)),
   ])
   return Object.fromEntries(sealed)
 }
@@ -53,6 +54,15 @@ function describeHeader(context: Sealer, providerId: string, name: string, store
   if (!mayBeSecret(name, stored)) return stored
   const clear = isHidden(stored) ? openHeader(context, providerId, name, stored) : stored
   return clear === null ? `${hiddenHeader} (does not open)` : describeSecret(context, clear)
+}
+
+/** Why a provider with these headers is not called; null: all of them open. */
+export function findHeaderShut(context: Sealer, providerId: string, stored: Headers): string | null {
+  const broken = Object.keys(stored).find((name) => {
+    const value = stored[name] ?? ''
+    return isHidden(value) && openHeader(context, providerId, name, value) === null
+  })
+  return broken === undefined ? null : headerShut(broken)
 }
 
 export function describeSecret({ keyring }: Sealer, clear: string): string {
