@@ -138,7 +138,7 @@ export class ClusterNode {
   }
 
   /** The conditions of the others, some seconds old; null for a node that is not heard from, or while PostgreSQL is away. */
-  listConditions(): { name: string; state: NodeStanding; condition: NodeCondition | null }[] {
+  listConditions(): (ClusterPeer & { state: NodeStanding; condition: NodeCondition | null })[] {
     const others = this.#state === null ? [] : this.#members.filter((member) => !this.#isOwn(member))
     return others.map((peer) => ({ ...peer, state: this.findStanding(peer), condition: this.findCondition(peer) }))
   }

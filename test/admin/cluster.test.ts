@@ -189,7 +189,7 @@ it('says before the machine key is rotated which nodes have to leave, and names 
   const last = await startMember({ nodes: [member('gw-a')] })
   // What was heard some seconds ago still has it.
   const { cluster } = last.gateway.parts.runtime
-  if (cluster !== null) cluster.others = () => [{ name: 'gw-b', state: 'present', condition: null }]
+  if (cluster !== null) cluster.others = () => [{ name: 'gw-b', version: '1.2.3', state: 'present', condition: null }]
   expect(await refusal(last.client.seal.rotate({}))).toMatchObject({
     code: 'refused',
     hint: expect.stringMatching(/^End the cluster here with spgw cluster dissolve, rotate/),

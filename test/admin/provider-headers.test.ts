@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import type { ClusterFace } from '../../src/admin/handlers/context.ts'
 import { mayBeSecret, showHeaders } from '../../src/core/secrets/provider-headers.ts'
 import { openHeaders } from '../../src/daemon/open-credentials.ts'
 import { sealWitness } from '../../src/sealing/keyring.ts'
@@ -105,7 +106,7 @@ describe('a header of a provider', () => {
 
   it('is not changed by hand where a file owns it, and the audit tells that it was', async () => {
     const { client } = await start()
-    const file = 'owner: team-a\nproviders: [{ name: p, kind: openai, headers: { x-gateway-token: "${TOKEN}" } }]'
+    const file = `owner: team-a\nproviders: [{ name: p, kind: openai, headers: { x-gateway-token: "\${TOKEN}" } }]`
     await client.apply({ files: { 'a.yaml': file }, variables: { TOKEN: canary }, skipCheck: true })
     const other = { name: 'p', headers: { 'x-gateway-token': 'canary-other' }, skipCheck: true }
     const refused = await refusal(client.providers.edit(other))
@@ -162,6 +163,27 @@ describe('a header of a provider', () => {
     left.close()
     expect(JSON.parse(String(row?.headers_json))).toEqual({ ...headers, 'x-gateway-token': '…left-behind' })
   })
+})
+
+it('headers are sealed once no node of a cluster is of another version', async () => {
+  const { client, parts, store } = await startTestGateway()
+  const add = { name: 'p', kind: 'openai', baseUrl, credential: 'sk-1', skipCheck: true }
+  const other = { name: 'gw-b', version: '1.2.2', state: 'present', condition: null } as const
+  const face: Partial<ClusterFace> = {
+    others: () => [other],
+    cluster: () => null,
+    refresh: async () => {},
+    confirm: async () => null,
+  }
+  parts.runtime.cluster = face as ClusterFace
+  const stored = async () => (await store.providers.find('p'))?.revision
+  await client.providers.add({ ...add, headers })
+  await client.providers.edit({ name: 'p', tags: { team: 'a' }, headers: shown })
+  expect(await stored()).toMatchObject({ number: 1, headers })
+  expect(await client.providers.show({ name: 'p' })).toMatchObject({ headers: shown })
+  face.others = () => [{ ...other, version: parts.runtime.version }]
+  await client.providers.edit({ name: 'p', timeoutTotal: '9s' })
+  expect((await stored())?.headers['x-gateway-token']).toMatch(/^…sp1/)
 })
 
 describe('a header that does not open', () => {

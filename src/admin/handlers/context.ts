@@ -239,7 +239,7 @@ export interface ClusterFace {
   /** By so much this node's clock is ahead of PostgreSQL's; null: nobody knows. */
   clockAheadMs(): number | null
   /** The other nodes, as they said some seconds ago; null: nothing is known of one. */
-  others(): { name: string; state: NodeStanding; condition: NodeCondition | null }[]
+  others(): { name: string; version: string | null; state: NodeStanding; condition: NodeCondition | null }[]
   /** The others hear now how this node is; else they do some seconds later. */
   announce(): void
   /** By what nodes count limits a minute and requests at once together; null: each counts for itself. */

@@ -89,7 +89,7 @@ function showTraffic({ requestsPerSecond, errorShare, durationP95Ms, usdPerHour 
 function showNodes(cluster: ClusterFace, own: RuntimeStatus & { draining: boolean }, all: boolean) {
   if (cluster.cluster() === null) return []
   const clockAheadMs = cluster.clockAheadMs() ?? undefined
-  const nodes: ReturnType<ClusterFace['others']> = [
+  const nodes: Omit<ReturnType<ClusterFace['others']>[number], 'version'>[] = [
     {
       name: cluster.name,
       // Of one that is a member the part says nothing else.

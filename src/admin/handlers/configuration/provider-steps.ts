@@ -9,7 +9,7 @@ import type { Identifiers } from './identifiers.ts'
 import { providerProperties, revisionOf } from './rows.ts'
 import { type CurrentState, fingerprintOf } from './state.ts'
 
-type ProviderStepContext = Pick<AdminContext, 'keyring' | 'caller'>
+type ProviderStepContext = Pick<AdminContext, 'keyring' | 'caller' | 'runtime'>
 type Audit = ConfigurationStep['audit']
 
 export interface ProviderParts {

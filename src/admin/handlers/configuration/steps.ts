@@ -28,7 +28,7 @@ export interface Steps {
   alerts: MintedAlert[]
 }
 
-type StepContext = Pick<AdminContext, 'keyring' | 'caller' | 'store'>
+type StepContext = Pick<AdminContext, 'keyring' | 'caller' | 'store' | 'runtime'>
 
 /** The plan as one write: everything is made before anything refers to it, and nothing is removed that is still used. */
 export async function writePlan(

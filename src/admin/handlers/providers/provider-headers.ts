@@ -8,9 +8,11 @@ import { invalid } from '../fault.ts'
 type Headers = Readonly<Record<string, string>>
 type Sealer = Pick<AdminContext, 'keyring'>
 
+type Writer = Pick<AdminContext, 'keyring' | 'runtime'>
+
 /** As they are stored: what may be a secret is sealed to its provider and name. `before`: what stands there now. */
 export function sealHeaders(
-  context: Sealer,
+  context: Writer,
   providerId: string,
   given: Headers,
   before: Headers,
@@ -23,7 +25,7 @@ export function sealHeaders(
 }
 
 function sealHeader(
-  context: Sealer,
+  context: Writer,
   providerId: string,
   name: string,
   given: string,
@@ -38,6 +40,9 @@ function sealHeader(
   if (isHidden(value) || !mayBeSecret(name, value)) return value
   // The same again is no change.
   if (before !== undefined && isHidden(before) && openHeader(context, providerId, name, before) === value) return before
+  // Nodes of the version before send what is stored: sealed, they could not send it, and each of their calls would fail.
+  const { cluster, version } = context.runtime
+  if (cluster?.others().some((other) => other.version !== version)) return value
   return hiddenHeader + context.keyring.seal(value, headerIdentity(providerId, name))
 }
 
