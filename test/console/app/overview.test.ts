@@ -4,7 +4,7 @@ import { type AttentionInput, listAttention } from '../../../src/console/app/are
 import { outcomeSeries } from '../../../src/console/app/areas/overview/outcome-series.ts'
 import { histogramSteps } from '../../../src/console/app/areas/requests/histogram-steps.ts'
 import { chooseSpan, firstTraffic } from '../../../src/console/app/areas/usual-span.ts'
-import type { Series } from '../../../src/console/app/client/series-shape.ts'
+import { type Series, stepTimes } from '../../../src/console/app/client/series-shape.ts'
 
 const now = Date.parse('2026-03-01T12:00:00Z')
 const provider = (name: string, change: Record<string, unknown> = {}) =>
@@ -289,5 +289,8 @@ describe('requests by how they ended', () => {
   it('end where the time ends, with nothing in it as well', () => {
     const steps = histogramSteps({ ...series, groups: [] })
     expect(steps.map(({ time }) => time)).toEqual([now, now + 60_000])
+    const empty = { ...series, groups: [] }
+    expect(stepTimes(empty)).toEqual([now, now + 60_000])
+    expect(outcomeSeries(empty).map(({ name, values }) => [name, ...values])).toEqual([['2xx', 0, 0]])
   })
 })

@@ -1,4 +1,4 @@
-import type { Series } from '../../client/series-shape.ts'
+import { type Series, stepTimes } from '../../client/series-shape.ts'
 import type { ChartSeries } from '../../parts/chart-series.ts'
 
 const outcomes: { name: string; colour: string; has(group: string): boolean }[] = [
@@ -9,14 +9,13 @@ const outcomes: { name: string; colour: string; has(group: string): boolean }[] 
 ]
 
 /** Requests by how they ended, in the colours of a status; only what occurs, but successes always. */
-export function outcomeSeries({ groups }: Series): ChartSeries[] {
-  const length = groups[0]?.points.length ?? 0
+export function outcomeSeries(series: Series): ChartSeries[] {
+  const { groups } = series
+  const times = stepTimes(series)
   return outcomes.flatMap(({ name, colour, has }, index) => {
     const own = groups.filter(({ group }) => has(group))
     if (own.length === 0 && index > 0) return []
-    const values = Array.from({ length }, (_, at) =>
-      own.reduce((sum, { points }) => sum + (points[at]?.requests ?? 0), 0),
-    )
+    const values = times.map((_, at) => own.reduce((sum, { points }) => sum + (points[at]?.requests ?? 0), 0))
     return [{ name, colour, values }]
   })
 }

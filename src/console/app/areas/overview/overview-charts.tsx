@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { memo, useMemo } from 'react'
 import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
-import type { Series, SeriesPoint } from '../../client/series-shape.ts'
+import { type Series, type SeriesPoint, stepTimes } from '../../client/series-shape.ts'
 import { Chart, ChartLegend, type ChartSeries } from '../../parts/index.ts'
 import { compactNumber } from './compact-number.ts'
 import { outcomeSeries } from './outcome-series.ts'
@@ -26,7 +26,7 @@ export const OverviewCharts = memo(Charts)
 /** Several drawings over one span; a stretch drawn in any of them becomes the span of all. */
 function Charts({ series, outcomes }: OverviewChartsProps) {
   const navigate = useNavigate()
-  const times = useMemo(() => timesOf(series), [series])
+  const times = useMemo(() => stepTimes(series), [series])
   const zoom = (since: number, until: number) => {
     const words = { since: new Date(since).toISOString(), until: new Date(until).toISOString() }
     void navigate({ to: '/', search: (before) => ({ ...before, ...words }) as OverviewSearch })
@@ -41,7 +41,7 @@ function Charts({ series, outcomes }: OverviewChartsProps) {
       <div className="charts">
         <Chart
           {...common}
-          {...(outcomes === null ? {} : { times: timesOf(outcomes) })}
+          {...(outcomes === null ? {} : { times: stepTimes(outcomes) })}
           title="Requests"
           variant="bars"
           series={outcomes === null ? lines(({ requests }) => requests) : outcomeSeries(outcomes)}
@@ -87,8 +87,4 @@ const tokens: Record<string, ReadPoint> = { Input: ({ input }) => input, Output:
 function pick({ groups }: Series, reads: Record<string, ReadPoint>): ChartSeries[] {
   const points = groups[0]?.points ?? []
   return Object.entries(reads).map(([name, read]) => ({ name, values: points.map(read) }))
-}
-
-function timesOf({ groups }: Series): number[] {
-  return (groups[0]?.points ?? []).map((point) => Date.parse(point.time))
 }
