@@ -51,4 +51,13 @@ describe('a whole key that somebody found', () => {
     const { message } = await refusal(client.keys.show({ key: key.slice(0, -3) }))
     expect(message).toBe('There is no key in default/production named "sp_live_…".')
   })
+
+  it('is found where no project has the usual name', async () => {
+    const { client } = await startTestGateway()
+    const { id, key } = await client.keys.create({ name: 'leaked' })
+    await client.projects.edit({ name: 'default', rename: 'acme' })
+    expect(await client.keys.show({ key })).toMatchObject({ id, project: 'acme' })
+    expect(await client.keys.usage({ key })).toMatchObject([{ key: { id } }])
+    expect(await client.keys.revoke({ key })).toMatchObject({ id, state: 'revoked' })
+  })
 })

@@ -82,6 +82,15 @@ export async function findKey(context: Store, name: string, scope: FoundScope): 
   throw notFound(`key in ${describeScope(scope)} named`, name, hint)
 }
 
+/** By what a call says of it: who has the whole key need not know where it is, and may see no project of the usual name. */
+export async function findCalledKey(
+  context: Store,
+  { key, project, environment }: { key: string; project: string; environment: string },
+): Promise<Key> {
+  if (hasSecretForm(key, keyPrefix)) return (await import('./keys/whole-key.ts')).findWholeKey(context, key)
+  return findKey(context, key, await findScope(context, { project, environment }))
+}
+
 async function adviseScope(...asked: Parameters<typeof nameScopes>): Promise<string | null> {
   return (await import('./name-scopes.ts')).nameScopes(...asked)
 }

@@ -4,7 +4,7 @@ import { compilePolicies, type EffectivePolicy, effectivePolicy } from '../../..
 import { periodAt } from '../../../policy/calendar.ts'
 import type { Key, UsageSum } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
-import { findKey, findListScope, findScope } from '../find.ts'
+import { findCalledKey, findListScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 import { showHours, showLimits } from '../policies/limit-usage.ts'
 
@@ -70,8 +70,8 @@ async function findEffectivePolicies(
 
 async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key[]> {
   if (input.key !== undefined) {
-    const { project = 'default', environment = 'production' } = input
-    return [await findKey(context, input.key, await findScope(context, { project, environment }))]
+    const { key, project = 'default', environment = 'production' } = input
+    return [await findCalledKey(context, { key, project, environment })]
   }
   const scope = await findListScope(context, input)
   const keys = await context.store.keys.list(scope.projectId, null)

@@ -7,7 +7,7 @@ import { cancelledBy } from '../cancellation.ts'
 import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
-import { findKey, findListScope, findPolicy, findScope } from '../find.ts'
+import { findCalledKey, findListScope, findPolicy, findScope } from '../find.ts'
 import { mergePairs, readDuration, readEnd } from '../moments.ts'
 import { withReserve } from '../with-reserve.ts'
 import { listKeyModels } from './key-models.ts'
@@ -19,8 +19,7 @@ type KeyHome = { project: { id: string; name: string }; environment: { id: strin
 type KeyReference = { key: string; project: string; environment: string }
 
 async function load(context: AdminContext, reference: KeyReference) {
-  const scope = await findScope(context, reference)
-  const key = await findKey(context, reference.key, scope)
+  const key = await findCalledKey(context, reference)
   const names = await loadKeyNames(context)
   return { key, names, before: showKey(key, names) }
 }
