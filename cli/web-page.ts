@@ -16,9 +16,21 @@ export async function openPage(
   if (typeof url !== 'string') {
     throw new CommandFault('The gateway has no console.', 'Set console.listen and start it again.')
   }
-  const address = new URL(pageOf(operation, input), url).href
+  const address = new URL(pageOf(operation, await withKeyId(operation, input, gateway)), url).href
   await io.stdout.write(`${address}\n`)
   if (io.stdout.isTerminal) await openAddress(address, io.environment)
+}
+
+/** A page knows a key by its ID or name. What is pasted may be the whole key, which has no place in an address. */
+async function withKeyId(
+  { path: [area], meta }: Operation,
+  input: Readonly<Record<string, unknown>>,
+  gateway: GatewayClient,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { key, project, environment } = input
+  if (area !== 'keys' || meta.positional?.[0] !== 'key' || typeof key !== 'string') return input
+  const scope = { ...(project === undefined ? {} : { project }), ...(environment === undefined ? {} : { environment }) }
+  return { ...input, key: valueAt(await gateway.call(['keys', 'show'], { key, ...scope }), 'id') }
 }
 
 /** The areas with pages of their own; all other operations have one each below the settings. */

@@ -221,6 +221,13 @@ describe('--web', () => {
     expect([io.out(), calls.map(([name]) => name)]).toEqual([`http://localhost:8788${page}\n`, ['status']])
   })
 
+  it('names a key by its ID, whatever it was asked for by', async () => {
+    const gateway = { ...status, 'keys.show': () => ({ id: 'key_1' }) }
+    const { io, calls } = await runLine(['keys', 'show', 'sp_live_whole', '-p', 'web', '--web'], { gateway })
+    expect([io.out(), io.err()]).toEqual(['http://localhost:8788/keys/key_1\n', ''])
+    expect(calls.at(-1)).toEqual(['keys.show', expect.objectContaining({ key: 'sp_live_whole', project: 'web' })])
+  })
+
   it('is refused for what changes something, and without a console', async () => {
     const write = await runLine(['keys', 'revoke', 'web', '--yes', '--web'], { gateway: status })
     expect([write.status, write.calls]).toEqual([2, []])
