@@ -148,6 +148,29 @@ function refuseDamaged(database: Sqlite.Database): void {
     found = errorText(error)
   }
   if (found !== 'ok') throw new StoreRefused(`the database is damaged: ${String(found)}`)
+  // It could stand in place of a table, and never come to its end.
+  if (schemaOf(database, 'view').length > 0) throw new StoreRefused('the database has views, which spgw does not make')
+}
+
+/** Whoever wrote the file may have added triggers, which would go on changing what a gateway writes: all are made anew, as in `fresh`. */
+export function renewTriggers(file: SqliteFile, fresh: SqliteFile): void {
+  const database = open(file, { fileMustExist: true })
+  const model = open(fresh, { fileMustExist: true })
+  try {
+    const drops = schemaOf(database, 'trigger').map(({ name }) => `drop trigger "${name.replaceAll('"', '""')}"`)
+    const makes = schemaOf(model, 'trigger').map(({ sql }) => sql)
+    database.transaction(() => database.exec([...drops, ...makes].join(';\n')))()
+  } finally {
+    model.close()
+    database.close()
+  }
+}
+
+function schemaOf(database: Sqlite.Database, type: 'trigger' | 'view') {
+  return database.prepare('select name, sql from sqlite_schema where type = ?').all(type) as {
+    name: string
+    sql: string
+  }[]
 }
 
 async function describe(db: Database): Promise<BackupContents> {

@@ -12,7 +12,8 @@ const firstLine = /^spgw-backup (\d{1,9}) ([0-9a-f]{64})$/
 const largestHead = 64 * 1024
 
 const headerShape = z.object({
-  created_at: z.string(),
+  // It is shown on terminals, which obey other characters.
+  created_at: z.string().check(z.regex(/^[\d:.TZ-]{1,40}$/)),
   version: z.string(),
   schema: z.string(),
   database: z.object({ bytes: z.int().check(z.positive()), sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),

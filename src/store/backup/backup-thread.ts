@@ -1,10 +1,11 @@
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
 import { lockDatabase } from '../sqlite/lock.ts'
 import { openStore } from '../sqlite/open.ts'
 import { toPlainError, translateSqliteError } from '../store-error.ts'
-import { type OpenCopy, openCopy, takeCopy } from './backup-copy.ts'
+import { type OpenCopy, openCopy, renewTriggers, takeCopy } from './backup-copy.ts'
 import type { BackupContents, BackupMessage, BackupRequest, BackupThreadData } from './backup-protocol.ts'
 
 /** A thread of its own: copying and checking a large database takes long, and would hold up the store. */
@@ -43,7 +44,7 @@ async function take(data: Extract<BackupThreadData, { task: 'take' }>): Promise<
   return copy
 }
 
-/** Checked before anything reads it, then brought to the schema of this spgw. */
+/** Checked before anything reads it, then brought to the schema of this spgw, with its own triggers and no others. */
 async function receive(data: Extract<BackupThreadData, { task: 'receive' }>): Promise<OpenCopy> {
   const file = { path: data.copyPath, nativeBinding: data.nativeBinding }
   const raw = openCopy(file)
@@ -52,8 +53,13 @@ async function receive(data: Extract<BackupThreadData, { task: 'receive' }>): Pr
   } finally {
     await raw.close()
   }
-  const store = await openStore(file)
-  await store.close()
+  const fresh = { ...file, path: `${file.path}.fresh` }
+  for (const each of [file, fresh]) {
+    const store = await openStore(each)
+    await store.close()
+  }
+  renewTriggers(file, fresh)
+  rmSync(fresh.path)
   return openCopy(file)
 }
 

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { StoreClient } from '../../../src/store/api.ts'
-import { openCopy, takeCopy } from '../../../src/store/backup/backup-copy.ts'
+import { openCopy, renewTriggers, takeCopy } from '../../../src/store/backup/backup-copy.ts'
 import type { Operator } from '../../../src/store/operators/operator-tables.ts'
+import { openStore } from '../../../src/store/sqlite/open.ts'
 import { now, startTestStore, storePaths, temporaryDirectory } from '../support.ts'
 
 const operator: Operator = {
@@ -95,4 +97,43 @@ describe('a copy for a backup', () => {
       expect((await store.operators.find('anna'))?.totpSealed).toBe('left-behind')
     },
   )
+})
+
+describe('a database that somebody has written to be restored', () => {
+  const nativeBinding = undefined
+
+  async function forge(statements: string) {
+    const { path, copy } = await makeCopy()
+    await copy.close()
+    const database = new Sqlite(path)
+    database.exec(statements)
+    database.close()
+    return path
+  }
+
+  function triggersOf(path: string): unknown[] {
+    const database = new Sqlite(path)
+    const found = database.prepare("select name, sql from sqlite_schema where type = 'trigger' order by name").all()
+    database.close()
+    return found
+  }
+
+  it('keeps no trigger of theirs, whatever its name', async () => {
+    const path = await forge(`drop trigger forget_eval_input;
+      create trigger forget_eval_input after insert on sessions begin update operators set state = 'active'; end;
+      create trigger "their ""own" after update on operators begin delete from tokens; end;
+      drop trigger audit_is_never_changed`)
+    const fresh = { path: join(temporaryDirectory(), 'fresh.db'), nativeBinding }
+    await (await openStore(fresh)).close()
+    renewTriggers({ path, nativeBinding }, fresh)
+    expect(triggersOf(path)).toEqual(triggersOf(fresh.path))
+    expect(triggersOf(path).length).toBeGreaterThan(5)
+  })
+
+  it('is refused with a view, which may never come to its end', async () => {
+    const endless = 'with recursive n(x) as (select 1 union all select x + 1 from n) select x as name, x as sealed from n'
+    const copy = openCopy({ path: await forge(`drop table seal; create view seal as ${endless}`), nativeBinding })
+    expect(() => copy.check()).toThrow('the database has views, which spgw does not make')
+    await copy.close()
+  })
 })

@@ -72,6 +72,11 @@ describe('a backup', () => {
       await expect(verify(file(other))).rejects.toThrow('is not a backup of spgw.')
   })
 
+  it('has a time in its header, and nothing that a terminal would obey', async () => {
+    const head = formatHead({ ...headOf(database), created_at: '\u001b]0;x\u0007' })
+    await expect(verify(file(Buffer.concat([head, database])))).rejects.toThrow('its header cannot be read')
+  })
+
   it('is no directory', async () => {
     const directory = temporaryDirectory()
     await expect(verify(directory)).rejects.toMatchObject({
