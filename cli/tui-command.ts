@@ -36,7 +36,13 @@ export function makeTuiCommand(dependencies: TuiDependencies): LocalCommand {
   return {
     name: 'tui',
     summary: 'Open the full-screen terminal interface',
-    options: [],
+    options: [
+      { flags: '-p, --project <name>', description: 'Start with this project (default: $SPGW_PROJECT, else all)' },
+      {
+        flags: '-e, --environment <name>',
+        description: 'Start with this environment (default: $SPGW_ENVIRONMENT, else all)',
+      },
+    ],
     examples: ['tui', 'tui --project search --environment staging'],
     reachesGateway: true,
     async run(_options, io, settings) {

@@ -18,6 +18,11 @@ export const connectCommand: LocalCommand = {
     { flags: '--key-env <variable>', description: 'Take the gateway key from an environment variable' },
     { flags: '--key-stdin', description: 'Read the gateway key from standard input' },
     { flags: '--create-key <name>', description: 'Create a gateway key with this name for the client' },
+    { flags: '-p, --project <name>', description: 'Project of the key (default: $SPGW_PROJECT, else default)' },
+    {
+      flags: '-e, --environment <name>',
+      description: 'Environment of the key (default: $SPGW_ENVIRONMENT, else production)',
+    },
     {
       flags: '--url <url>',
       description: 'URL of the gateway as the client sees it (default: as the gateway reports it)',

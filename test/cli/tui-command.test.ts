@@ -33,6 +33,13 @@ describe('spgw tui', () => {
     expect(parts?.scope).toEqual(scope)
   })
 
+  it('says in its help what to start with', async () => {
+    const command = makeTuiCommand({ operations: async () => [], version: '0.1.0', start: async () => 0 })
+    const { stdout } = await runLine(['tui', '--help'], { local: [command] })
+    expect(stdout).toContain('Start with this project (default: $SPGW_PROJECT, else all)')
+    expect(stdout).toContain('-e, --environment <name>')
+  })
+
   it('needs a terminal', async () => {
     expect(await start([], {})).toEqual({ status: 2, parts: null })
   })
