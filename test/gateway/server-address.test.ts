@@ -8,7 +8,7 @@ describe('an address that cannot be listened on says what to do', () => {
     const server = http.createServer()
     const port = await listenOnPort(server)
     const refused = claimPort('127.0.0.1', port)
-    await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/^Stop what listens there/) })
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/^Stop the program that listens there/) })
     closeServer(server)
   })
 

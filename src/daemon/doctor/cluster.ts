@@ -68,9 +68,14 @@ function findApart({ sharesBudgets, valkey, records }: ClusterSettings): Diagnos
     )
   const what = counted.join(' and ')
   const own = records === 'local' ? ', and keeps its own records' : ''
+  const settings = [
+    ...(valkey === null ? ['cluster.limits'] : []),
+    ...(sharesBudgets ? [] : ['cluster.budgets']),
+    ...(records === 'local' ? ['cluster.records'] : []),
+  ]
   return warning(
     check,
-    `each node counts ${what} for itself${own} (cluster.limits, cluster.records)`,
+    `each node counts ${what} for itself${own} (${settings.join(', ')})`,
     `Set ${what} to the share of one node: N nodes let through up to N times as much.`,
   )
 }

@@ -30,7 +30,7 @@ export class AddressTaken extends Error {
 }
 
 function remedyOf(code: string | undefined, port: number): string {
-  if (code === 'EADDRINUSE') return 'Stop what listens there, or choose another address'
+  if (code === 'EADDRINUSE') return 'Stop the program that listens there, or choose another address'
   if (code === 'EACCES')
     return `Let every user listen there (sysctl net.ipv4.ip_unprivileged_port_start=${port}), put a proxy in front, or choose a port above 1023`
   return 'Choose an address of this machine, or 0.0.0.0 for all that it has'
