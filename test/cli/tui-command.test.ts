@@ -35,9 +35,9 @@ describe('spgw tui', () => {
 
   it('says in its help what to start with', async () => {
     const command = makeTuiCommand({ operations: async () => [], version: '0.1.0', start: async () => 0 })
-    const { stdout } = await runLine(['tui', '--help'], { local: [command] })
-    expect(stdout).toContain('Start with this project (default: $SPGW_PROJECT, else all)')
-    expect(stdout).toContain('-e, --environment <name>')
+    const { io } = await runLine(['tui', '--help'], { local: [command] })
+    expect(io.out()).toContain('Start with this project (default: $SPGW_PROJECT, else all)')
+    expect(io.out()).toContain('-e, --environment <name>')
   })
 
   it('needs a terminal', async () => {
