@@ -66,7 +66,7 @@ describe('examples/cluster/compose.yaml', () => {
 
   it('names commands that there are', () => {
     const paths = catalog.map(({ path }) => path.join(' '))
-    const commands = [...text.matchAll(/^#.* exec gw-\w spgw (\w+ \w+)/gm)].map(([, words]) => words)
+    const commands = [...text.matchAll(/^#.* exec gw-\w spgw (\w+ [\w-]+)/gm)].map(([, words]) => words)
     expect(commands).toContain('cluster init')
     for (const command of commands) expect(paths).toContain(command)
   })
