@@ -25,7 +25,7 @@ const sealColumns = [
   {
     field: 'recovery_key_id',
     title: 'RECOVERY KEY',
-    absent: 'none, so backups hold no credentials: spgw seal recovery-key',
+    absent: 'none; a backup of credentials needs one: spgw seal recovery-key',
   },
 ] as const
 

@@ -116,9 +116,11 @@ export function reportRestored({
 }: RestoreAnswer): string {
   const lines = [
     `Restored into ${data_directory} as of ${created_at}:`,
-    `${providers} providers, ${credentials} credentials, ${keys} keys, ${records} records.`,
+    `${count(providers, 'provider')}, ${count(credentials, 'credential')}, ${count(keys, 'key')}, ${count(records, 'record')}.`,
     ...(set_aside === null ? [] : [`The previous data is kept in ${set_aside}.`]),
     `Settings (config.yaml) are not part of a backup. Start it: spgw serve --data-dir ${data_directory}`,
   ]
   return `${lines.join('\n')}\n`
 }
+
+const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`

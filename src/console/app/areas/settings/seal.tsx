@@ -71,7 +71,7 @@ export function Seal() {
         {seal.recovery_key_id === null ? (
           <div className="row">
             <StateBadge state="not created" tone="warning" />
-            <p className="grow">No other machine can open the credentials in a backup.</p>
+            <p className="grow">A backup of credentials needs a recovery key.</p>
           </div>
         ) : (
           <p>
