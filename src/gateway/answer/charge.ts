@@ -9,6 +9,7 @@ import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { expectMedia } from '../../policy/limits/expected-use.ts'
 import { costOf, type PricedUsage, unpricedText } from '../../policy/prices/cost.ts'
+import { noPriceText } from '../../policy/prices/find-price.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { askedUnits } from '../request/asked-units.ts'
 import type { Call } from '../request/call.ts'
@@ -214,7 +215,7 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   const nano = price === null ? null : costOf(usage, price)
   const cost = price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
   const { model } = priced
-  const text = unpricedText(model, price, { detail: usage.detail, cost })
+  const text = price === null ? noPriceText(model) : unpricedText(model, price, { detail: usage.detail, cost })
   if (text === null) return cost
   // Noted once, although each attempt and each turn of a connection comes here.
   for (const signal of policySignals) if (signal.text === text) return cost

@@ -14,6 +14,7 @@ import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { effectivePolicy } from '../../policy/admit.ts'
 import { findPeriod } from '../../policy/limits/periods.ts'
 import { costOf, unpricedText } from '../../policy/prices/cost.ts'
+import { noPriceText } from '../../policy/prices/find-price.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
@@ -239,7 +240,8 @@ export class BatchResults {
     const { model, detail = null, cost = null } = sum
     const { trace } = this.#call
     if (model === null || trace.provider === null || trace.priced === null) return sum
-    const unpriced = unpricedText(model, this.#find(model) ?? this.#unpriced(), { detail, cost })
+    const price = this.#find(model) ?? this.#unpriced()
+    const unpriced = price === null ? noPriceText(model) : unpricedText(model, price, { detail, cost })
     return unpriced === null ? sum : { ...sum, unpriced }
   }
 

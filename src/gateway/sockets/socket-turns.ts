@@ -275,7 +275,9 @@ function checkAgain(call: Call): Fault | null {
   const { timeZone } = gateway.model.configuration
   const facts = { address: arrival.clientAddress, now: Date.now(), timeZone }
   const denied = policy.source === null ? null : noteDenied(call, checkSource(policy.source, facts))
-  return denied ?? noteDenied(call, checkCall({ lane: lane.name, model: inspection.model, bytes: 0, bodyLimit }, policy))
+  return (
+    denied ?? noteDenied(call, checkCall({ lane: lane.name, model: inspection.model, bytes: 0, bodyLimit }, policy))
+  )
 }
 
 function checkKey(call: Call): Fault | null {

@@ -144,13 +144,12 @@ export function variantOf(price: ModelPrice, named: string | null): PriceVariant
   return tier === 'flex' || tier === 'priority' || tier === 'batch' ? tier : null
 }
 
-/** Why the cost of a call is not whole, or why it has none; null: it is whole. */
+/** Why the cost of a call whose model has a price is not whole, or why it has none; null: it is whole. */
 export function unpricedText(
   model: string,
-  price: ModelPrice | null,
+  price: ModelPrice,
   { detail, cost }: Pick<PricedUsage, 'detail'> & { cost: unknown },
 ): string | null {
-  if (price === null) return flatText('The model ', model, ' has no price, so this request has no cost.')
   if (cost === null)
     return flatText('The price of ', model, ' has no rate for what this request used, so it has no cost.')
   const left = unpricedParts(detail, price)

@@ -1,4 +1,5 @@
 import type { ModelPrice } from '../../core/cost/model-price.ts'
+import { flatText } from '../../core/text/flat-text.ts'
 
 /** Where a call went: a provider of this gateway, and the vendor behind it; null: unknown. */
 export interface PricedTarget {
@@ -50,6 +51,11 @@ const mostFound = 10_000
 /** Two prices with the same identity price the same thing. */
 export function identity({ provider, vendor, model }: Pick<ModelPrice, 'provider' | 'vendor' | 'model'>): string {
   return `${provider ?? ''}\n${vendor ?? ''}\n${model}`
+}
+
+/** What the record of a request says whose model has no price. */
+export function noPriceText(model: string): string {
+  return flatText('The model ', model, ' has no price, so this request has no cost.')
 }
 
 /** Makers that sell their own models. Their price stands for a model if it is unknown who serves it. */

@@ -215,7 +215,6 @@ describe('the cost of a call, in nano-dollars', () => {
     expect(unpricedText('m', all, { detail: used, cost: 1 })).toBeNull()
     expect(unpricedText('m', all, { detail: null, cost: 1 })).toBeNull()
     expect(unpricedText('m', all, { detail: null, cost: null })).toContain('so it has no cost')
-    expect(unpricedText('m', null, { detail: null, cost: null })).toContain('m has no price')
   })
 
   it('is exact in USD', () => {

@@ -52,15 +52,15 @@ function withoutSecrets(state: unknown): unknown {
   const { headers, base_url } = state
   return {
     ...state,
-    ...(isObject(headers) ? { headers: { ...showHeaders(headers as Headers), ...described(headers as Headers) } } : {}),
+    ...(isObject(headers) ? { headers: { ...showHeaders(headers as Texts), ...described(headers as Texts) } } : {}),
     ...(typeof base_url === 'string' ? { base_url: hideCredentials(base_url) } : {}),
   }
 }
 
-type Headers = Record<string, string>
+type Texts = Record<string, string>
 
 /** A fingerprint tells what was changed. */
-function described(headers: Headers): Headers {
+function described(headers: Texts): Texts {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value.startsWith(`${hiddenHeader} (`)))
 }
 
