@@ -121,7 +121,7 @@ const level = (...efforts: Effort[]): ReasoningFacts => ({
 const gemini3: ModelFacts = { ...gemini, reasoning: level('minimal', 'low', 'medium', 'high') }
 const gemini3Pro: ModelFacts = { ...gemini, reasoning: level('low', 'medium', 'high') }
 /** It ignores sampling, and refuses penalties. */
-const geminiNewest: ModelFacts = { ...gemini3Pro, sampling: 'none' }
+const geminiNewest: ModelFacts = { ...gemini3Pro, sampling: 'none', prefill: false }
 
 /** The first row whose pattern matches counts. Names may have a prefix (Bedrock, Vertex, OpenRouter). */
 const rows: readonly (readonly [RegExp, ModelFacts])[] = [
@@ -166,6 +166,7 @@ const rows: readonly (readonly [RegExp, ModelFacts])[] = [
   [/gemini-2\.5/, { ...gemini, reasoning: budget(1, 24_576) }],
   [/gemini-(?:1|2\.0)/, { ...gemini, maxOutput: 8192 }],
   [/gemini-(?:3(?:\.\d+)?-)?pro/, gemini3Pro],
+  [/gemini-3\.(?:5-flash-lite|[6-9]|\d\d)|gemini-flash(?:-lite)?-latest/, { ...gemini3, prefill: false }],
   [/gemini-[3a-z]/, gemini3],
   [/gemini/, geminiNewest],
 ]

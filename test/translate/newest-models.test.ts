@@ -127,6 +127,27 @@ it('Gemini 2.5 shows no thoughts that it is asked not to have, and its image mod
   expect(ask('gemini-2.5-flash-image')).toBeUndefined()
 })
 
+it.each([
+  ['gemini-2.5-flash', undefined],
+  ['gemini-3-flash-preview', undefined],
+  ['gemini-3.5-flash', undefined],
+  ['gemini-3.5-flash-lite', 'messages[1]'],
+  ['gemini-3.8-flash', 'messages[1]'],
+  ['gemini-flash-latest', 'messages[1]'],
+  ['gemini-4-argon', 'messages[1]'],
+])('LibreChat agents PR 323, pipecat PR 5821: %s begun by the client is refused at %s', (model, param) => {
+  const messages = [
+    { role: 'user', content: 'x' },
+    { role: 'assistant', content: '{' },
+  ]
+  for (const from of ['chat', 'messages'] as const) {
+    const body = { model: 'm', max_tokens: 100, messages }
+    expect(request(from, 'generate', body, { model }).refused?.param).toBe(param)
+    const answered = { ...body, messages: [...messages, { role: 'user', content: 'y' }] }
+    expect(request(from, 'generate', answered, { model }).refused).toBeNull()
+  }
+})
+
 describe('Gemini 4', () => {
   it('has no minimal thinking, no sampling and no penalties', () => {
     const asked = { temperature: 0.5, top_p: 0.9, frequency_penalty: 1, reasoning_effort: 'minimal' }

@@ -22,6 +22,8 @@ export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, 
     const written = role === 'assistant' ? writer.model(parts, index > current) : writer.user(parts)
     return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }]
   })
+  if (!facts.prefill && asObject(contents.at(-1))?.role === 'model')
+    ledger.refuse(turns.at(-1)?.path ?? '', "this model does not continue an assistant's message; end with the user's")
   if (asObject(contents[0])?.role !== 'model') return contents
   // A call must follow a user's message.
   ledger.lose(turns.find(({ role }) => role === 'assistant')?.path ?? '')

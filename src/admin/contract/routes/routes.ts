@@ -50,7 +50,10 @@ export const routeShape = z.object({
       priority: z.number(),
       /** The format to ask in; null: the call's own where the provider has it. */
       format: z.enum(formatNames).nullable(),
-      /** In which it is asked, in order of preference: a call in another is translated into the first. */
+      /**
+       * In which it is asked, in order of preference: a call in another is translated into the first. Behind a pattern, names have orders of
+       * their own, which `routes.explain` says.
+       */
       formats: z.array(z.enum(formatNames)),
       /** Behind a pattern, of its names together until they have succeeded. */
       ...stateFields,
