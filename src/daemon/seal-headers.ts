@@ -5,6 +5,8 @@ import type { StoreClient } from '../store/api.ts'
 
 /** Earlier versions stored all headers of providers in clear. */
 export async function sealHeaders(store: StoreClient, keyring: Keyring): Promise<void> {
+  // Without its cluster, a node does not start, and what it changed the others would not have.
+  if ((await store.replica({ act: 'state' })) !== null) return
   const sealed = (providerId: string, headers: Record<string, string>) =>
     Object.entries(headers).map(([name, value]) => {
       const isClear = !isHidden(value) && mayBeSecret(name, value)

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterFace } from '../../src/admin/handlers/context.ts'
 import { mayBeSecret, showHeaders } from '../../src/core/secrets/provider-headers.ts'
 import { openHeaders } from '../../src/daemon/open-credentials.ts'
+import { sealHeaders as sealStored } from '../../src/daemon/seal-headers.ts'
 import { sealWitness } from '../../src/sealing/keyring.ts'
+import type { StoreClient } from '../../src/store/api.ts'
 import { openCopy, takeCopy } from '../../src/store/backup/backup-copy.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
@@ -184,6 +186,24 @@ it('headers are sealed once no node of a cluster is of another version', async (
   face.others = () => [{ ...other, version: parts.runtime.version }]
   await client.providers.edit({ name: 'p', timeoutTotal: '9s' })
   expect((await stored())?.headers['x-gateway-token']).toMatch(/^…sp1/)
+})
+
+it('headers of an earlier version are sealed by no node of a cluster alone, and left out of its backups', async () => {
+  const { databasePath, parts } = await start()
+  const member = { replica: async () => ({}), providers: { list: () => expect.unreachable() } }
+  await sealStored(member as object as StoreClient, parts.keyring)
+  const path = join(databasePath, '..', 'clear.db')
+  takeCopy({ path: databasePath }, path)
+  const clear = new DatabaseSync(path)
+  clear.prepare('update provider_revisions set headers_json = ?').run(JSON.stringify(headers))
+  clear.close()
+  const copy = openCopy({ path })
+  await copy.leaveBehind({ records: false, credentials: true })
+  await copy.close()
+  const left = new DatabaseSync(path, { readOnly: true })
+  const [row] = left.prepare('select headers_json from provider_revisions').all()
+  left.close()
+  expect(JSON.parse(String(row?.headers_json))).toEqual({ ...headers, 'x-gateway-token': '…left-behind' })
 })
 
 describe('a header that does not open', () => {

@@ -3,9 +3,11 @@ import Sqlite from 'better-sqlite3'
 import { Kysely, type RawBuilder, sql } from 'kysely'
 import { errorText } from '../../core/caught.ts'
 import { hiddenHeader } from '../../core/secrets/hidden-header.ts'
+import { mayBeSecret } from '../../core/secrets/provider-headers.ts'
 import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
 import { readEverySeal, replaceSealed } from '../configuration/seal.ts'
 import type { Database, Schema } from '../schema.ts'
+import { readJson, writeJson } from '../sqlite/json-column.ts'
 import { type SqliteFile, sqliteDialect } from '../sqlite/sqlite.ts'
 import { StoreRefused, translateSqliteError } from '../store-error.ts'
 import type { BackupContents } from './backup-protocol.ts'
@@ -104,13 +106,29 @@ async function leave(
   }
   if (credentials) {
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()
-    await leaveHeaders(db, sql`value like ${`${hiddenHeader}%`}`)
+    await leaveSecretHeaders(db)
     // Never null: then a password alone would be enough where a code was asked for too.
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
     await db.updateTable('alerts').set({ sealed: leftBehind }).execute()
     await db.deleteFrom('seal').execute()
     // Their keys have gone with it.
     await db.deleteFrom('bodies').execute()
+  }
+}
+
+/** Nodes of a cluster may hold some in clear, of an earlier version. */
+async function leaveSecretHeaders(db: Database): Promise<void> {
+  const rows = await db.selectFrom('provider_revisions').select(['provider_id', 'number', 'headers_json']).execute()
+  for (const { provider_id, number, headers_json } of rows) {
+    const headers = Object.entries(readJson<Record<string, string>>(headers_json))
+    if (!headers.some(([name, value]) => mayBeSecret(name, value))) continue
+    const left = headers.map(([name, value]) => [name, mayBeSecret(name, value) ? hiddenHeader + leftBehind : value])
+    await db
+      .updateTable('provider_revisions')
+      .set({ headers_json: writeJson(Object.fromEntries(left)) })
+      .where('provider_id', '=', provider_id)
+      .where('number', '=', number)
+      .execute()
   }
 }
 
