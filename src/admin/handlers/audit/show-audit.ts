@@ -52,16 +52,15 @@ function withoutSecrets(state: unknown): unknown {
   const { headers, base_url } = state
   return {
     ...state,
-    ...(isObject(headers) ? { headers: { ...showHeaders(headers as Texts), ...described(headers as Texts) } } : {}),
+    ...(isObject(headers) ? { headers: withFingerprints(headers as Record<string, string>) } : {}),
     ...(typeof base_url === 'string' ? { base_url: hideCredentials(base_url) } : {}),
   }
 }
 
-type Texts = Record<string, string>
-
-/** A fingerprint tells what was changed. */
-function described(headers: Texts): Texts {
-  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value.startsWith(`${hiddenHeader} (`)))
+/** They tell what was changed. */
+function withFingerprints(headers: Record<string, string>): Record<string, string> {
+  const told = Object.entries(headers).filter(([, value]) => value.startsWith(`${hiddenHeader} (`))
+  return { ...showHeaders(headers), ...Object.fromEntries(told) }
 }
 
 /** A project that is gone shows as its id. */
