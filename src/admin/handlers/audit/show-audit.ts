@@ -57,10 +57,10 @@ function withoutSecrets(state: unknown): unknown {
   }
 }
 
-/** They tell what was changed. */
+/** They show what was changed. */
 function withFingerprints(headers: Record<string, string>): Record<string, string> {
-  const told = Object.entries(headers).filter(([, value]) => value.startsWith(`${hiddenHeader} (`))
-  return { ...showHeaders(headers), ...Object.fromEntries(told) }
+  const described = Object.entries(headers).filter(([, value]) => value.startsWith(`${hiddenHeader} (`))
+  return { ...showHeaders(headers), ...Object.fromEntries(described) }
 }
 
 /** A project that is gone shows as its id. */
