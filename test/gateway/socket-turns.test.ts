@@ -281,42 +281,6 @@ describe('a WebSocket', () => {
     await plane.record(client.requestId)
   })
 
-  it.each<[string, Parameters<DataPlane['changeKey']>[0], string]>([
-    ['revoked', { revokedAt: 1 }, 'revoked'],
-    ['expired', { expiresAt: 1 }, 'expired'],
-    ['removed', null, 'removed'],
-  ])('begins no turn once its key is %s, and lets one end that runs', async (_how, change, word) => {
-    const { plane, client, far } = await connect({})
-    client.send(turn)
-    await far.next()
-    await plane.changeKey(change)
-    client.send(turn)
-    expect(await client.nextJson()).toMatchObject({
-      type: 'error',
-      error: { code: 'invalid_key', message: expect.stringContaining(word) },
-    })
-    for (const frame of [created, done(7)]) far.send(frame)
-    expect(await client.nextJson()).toMatchObject(created)
-    expect(await client.nextJson()).toMatchObject({ type: 'response.done' })
-    client.socket.close(1000)
-    expect(await plane.record(client.requestId)).toMatchObject({ tokens: { output: 7 } })
-  })
-
-  it.each([{ denyModels: ['openai-*'] }, { lanes: ['anthropic' as const] }])(
-    'begins no turn that its policy no longer allows: %o',
-    async (rules) => {
-      const { plane, client, far } = await connect({})
-      client.send(turn)
-      await far.next()
-      plane.configure({ policies: [makePolicy('team', rules)] })
-      await plane.hear('has')
-      client.send(turn)
-      expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'policy_denied' } })
-      client.socket.close(1000)
-      await plane.record(client.requestId)
-    },
-  )
-
   const transcriber = { audio: { input: { transcription: { model: 'gpt-transcribe' } } } }
   const setUp = (session: object = transcriber) => ({ type: 'session.updated', session })
   const heard = (usage: object) => ({ type: 'conversation.item.input_audio_transcription.completed', usage })

@@ -4,6 +4,7 @@ import type { Fault } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { amountOf, type BudgetNeed, type BudgetRefusal } from '../../policy/limits/budget-counters.ts'
 import { type AskedRates, dearestOf, increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
+import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import type { Call } from '../request/call.ts'
 import { expectTarget, type Priced } from '../upstream/expect-target.ts'
 import {
@@ -16,7 +17,7 @@ import {
   tokensOf,
   uncountedSignal,
 } from '../upstream/hold-budgets.ts'
-import { raise } from '../upstream/raise-budgets.ts'
+import { askLater, raise } from '../upstream/raise-budgets.ts'
 
 /** What earlier turns of a connection came to, whether some are still running, and which models may answer in any of them. */
 export interface EarlierTurns {
@@ -49,7 +50,7 @@ export function holdTurn(
   // The model was not known when the connection was opened.
   const isFirst = hold.budgets.length === 0
   const own = { provider, upstreamModel: call.trace.upstreamModel ?? '' }
-  const refused = isFirst ? holdFirst(call, own, Date.now()) : null
+  const refused = isFirst ? holdFirst(call, own, Date.now()) : holdAdded(call, hold)
   if (refused !== null) return refused
   const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
   const beside = running ? call.openHold : null
@@ -107,6 +108,21 @@ export async function bookTurns(call: Call, used: TokenUsage | null, isBusy: () 
   if (call.openHold !== openHold || isBusy()) return
   for (const each of hold.budgets) each.exceeded = excessOf(each, amountOf(each.limit, actual))
   gateway.limits.bookTurns(hold, actual)
+}
+
+/** Budgets that were added since the connection was opened: how much they hold is raised with those from before. */
+function holdAdded(call: Call, hold: LimitHold): Fault | null {
+  const limits = hold.limits.filter(
+    ({ period, counter }) => period !== null && !hold.budgets.some(({ limit }) => limit.counter === counter),
+  )
+  if (limits.length === 0) return null
+  const added: LimitHold = { ...hold, limits, budgets: [] }
+  const moment = { timeZone: call.gateway.model.configuration.timeZone, now: Date.now() }
+  const refusal = call.gateway.limits.holdBudgets(added, nothing, moment)
+  askLater(call, refusal)
+  if (refusal !== null) return refuse(call, refusal, null)
+  hold.budgets.push(...added.budgets)
+  return null
 }
 
 function refuseUncounted({ trace }: Call, reason: Fault): Fault {

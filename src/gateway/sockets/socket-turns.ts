@@ -11,11 +11,13 @@ import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { admitKey, checkCall, checkSource } from '../../policy/admit.ts'
 import type { Verdict } from '../../policy/effective.ts'
 import { type AskedRates, askedRates, dearerRates } from '../../policy/limits/expected-use.ts'
+import { refusedByLimit } from '../../policy/limits/limit-faults.ts'
 import { believeTurn, chargeTurn } from '../answer/charge.ts'
 import type { Call } from '../request/call.ts'
 import { correctTurns, takeTurn } from '../request/take-limits.ts'
 import { nameFallback } from '../upstream/fallback-models.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
+import { followLimits } from '../upstream/raise-budgets.ts'
 import { bookTurns, type EarlierTurns, holdBeside, holdTurn } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
@@ -262,7 +264,7 @@ function admitTurn(
   earlier: EarlierTurns,
   bytes: number | null,
 ): Fault | number {
-  const refused = checkAgain(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
+  const refused = checkAgain(call) ?? followLimitsNow(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
   return refused ?? holdTurn(call, earlier, bytes ?? 0, { id: provider.row.id })
 }
 
@@ -278,6 +280,30 @@ function checkAgain(call: Call): Fault | null {
   return (
     denied ?? noteDenied(call, checkCall({ lane: lane.name, model: inspection.model, bytes: 0, bodyLimit }, policy))
   )
+}
+
+/** Limits and budgets that were added or changed since hold from this turn on. A fault: there are new ones, with no room for it. */
+function followLimitsNow(call: Call): Fault | null {
+  const { arrival, gateway, inspection } = call
+  const { limits } = call.policy
+  if (arrival.limits === null && limits !== null) {
+    // The turn itself is counted like any other.
+    const taken = gateway.limits.admit(limits, inspection.endUser, { requests: 0, tokens: 0 })
+    if (!('taken' in taken)) {
+      if (taken.want !== null) void gateway.limits.askOthers(taken.want, 0)
+      const { fault, signal } = refusedByLimit(taken)
+      return noteDenied(call, { fault, signals: [signal] })
+    }
+    arrival.limits = { hold: taken, figures: gateway.limits.figures(taken) }
+  }
+  const hold = arrival.limits?.hold ?? null
+  if (hold === null) return null
+  followLimits(hold, limits)
+  const counters = new Set(limits?.map(({ counter }) => counter))
+  // A budget that no longer applies still counts what it holds.
+  const left = hold.budgets.map(({ limit }) => limit).filter(({ counter }) => !counters.has(counter))
+  hold.limits = [...(limits ?? []), ...left]
+  return null
 }
 
 function checkKey(call: Call): Fault | null {
