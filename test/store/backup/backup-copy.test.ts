@@ -131,7 +131,8 @@ describe('a database that somebody has written to be restored', () => {
   })
 
   it('is refused with a view, which may never come to its end', async () => {
-    const endless = 'with recursive n(x) as (select 1 union all select x + 1 from n) select x as name, x as sealed from n'
+    const endless =
+      'with recursive n(x) as (select 1 union all select x + 1 from n) select x as name, x as sealed from n'
     const copy = openCopy({ path: await forge(`drop table seal; create view seal as ${endless}`), nativeBinding })
     expect(() => copy.check()).toThrow('the database has views, which spgw does not make')
     await copy.close()
