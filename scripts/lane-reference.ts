@@ -3,18 +3,21 @@ import { lanes } from '../src/lanes/index.ts'
 
 const intro = `# Lanes
 
-Every endpoint of each lane, as the official SDKs call it. Paths are relative to the lane's prefix. \`{object}\` is the id of
-an object that is stored at the provider and belongs to the project and environment that created it: a call that names
-one goes to the credential that holds it, and any other project or environment gets "not found". Lists show only the
-scope's own objects. Other names in braces are parts of that object. Routes and policies apply to the model that a call
-names, and to those that it names besides (\`models\`, \`fallbacks\` and \`providerOptions.gateway.models\` to fall
-back to, \`tools[].model\`), which must be at one provider; \`"fallbacks": "default"\`, by which a provider chooses
-itself, is refused where a policy limits models or denies those without a price, and in an input file of a batch. A call
-without a model goes to the provider of the object, otherwise to the environment's default provider. What would lead a
-call elsewhere at a provider that is a gateway itself (\`api_base\`, \`base_url\`, \`api_key\`,
-\`custom_llm_provider\`, maps of fallbacks) is refused with \`invalid_request\`; in a form, models to fall back to are,
-too.
-The last column says what a call costs: it is on its record, in USD, and budgets count it.
+Every endpoint of each lane, as the official SDKs call it. Paths are relative to the lane's prefix.
+
+- \`{object}\` is the id of an object that is stored at the provider and belongs to the project and environment that
+  created it. A call that names one goes to the credential that holds it. Any other project or environment gets "not
+  found", and lists show only the scope's own objects. Other names in braces are parts of that object.
+- Routes and policies apply to the model that a call names, and to those that it names besides (\`models\`,
+  \`fallbacks\` and \`providerOptions.gateway.models\` to fall back to, \`tools[].model\`), which must be at one
+  provider. In a form, models to fall back to are refused with \`invalid_request\`.
+- \`"fallbacks": "default"\`, by which a provider chooses itself, is refused where a policy limits models or denies those
+  without a price, and in an input file of a batch.
+- A call without a model goes to the provider of the object, otherwise to the environment's default provider
+  (\`spgw environments edit --default-provider\`).
+- What would lead a call elsewhere at a provider that is a gateway itself (\`api_base\`, \`base_url\`, \`api_key\`,
+  \`custom_llm_provider\`, maps of fallbacks) is refused with \`invalid_request\`.
+- The last column says what a call costs: it is on its record, in USD, and budgets count it.
 `
 
 const names = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' } as const

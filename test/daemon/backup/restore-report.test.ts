@@ -5,6 +5,7 @@ it('says one of a thing as one', () => {
   const report = reportRestored({
     data_directory: '/var/lib/spgw',
     created_at: '2026-11-30T12:00:00.000Z',
+    schema: '0034-removal-clock',
     providers: 1,
     keys: 1,
     records: 2,
