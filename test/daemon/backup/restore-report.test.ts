@@ -11,7 +11,6 @@ it('says one of a thing as one', () => {
     records: 2,
     credentials: 0,
     set_aside: null,
-    schema: '',
   })
   expect(report).toContain('1 provider, 0 credentials, 1 key, 2 records.')
 })
