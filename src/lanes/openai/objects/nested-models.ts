@@ -154,7 +154,9 @@ export const inspectCriteria: Endpoint['inspect'] = (match, query, body) => {
   }
   // For a combined grader, the whole text is counted for each of its parts.
   const bytes = criteria.reduce((sum, { start, end }) => sum + end - start, 0)
-  for (const model of modelsOf(found)) if (!asks.has(model)) addBatchAsk(asks, { model, bytes, output: gradeTokens })
+  const asked = new Set(Array.from(asks.values(), ({ model }) => model))
+  for (const model of new Set(modelsOf(found)).difference(asked))
+    addBatchAsk(asks, { model, bytes, output: gradeTokens })
   return { ...found, asks: [...asks.values()] }
 }
 
