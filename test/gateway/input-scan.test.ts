@@ -41,7 +41,11 @@ describe('the lines of an input file', () => {
         { type: 'vector_store', id: 'vs-a' },
       ]),
       unread: null,
-      asks: [{ ...ask('gpt-1', 2, 0, 2), tools: expect.objectContaining({ fileSearches: 1 }) }, ask('gpt-2', 1, 0, 1), ask('emb-1', 1, 0, 0)],
+      asks: [
+        { ...ask('gpt-1', 2, 0, 2), tools: expect.objectContaining({ fileSearches: 1 }) },
+        ask('gpt-2', 1, 0, 1),
+        ask('emb-1', 1, 0, 0),
+      ],
     })
   })
 
