@@ -263,14 +263,14 @@ export function sendLeg(leg: Leg): UpstreamCall {
     framer: framing === null ? null : openFramer(framing),
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
-  // The gateway itself writes a translated body, without escapes.
-  const mayName = (bytes: Buffer) => (leg.translation === null ? inspection.mayRefer : bytes.includes('gs:'))
   const { deniesName } = leg.provider
-  // A hosted Claude opens nothing: what looks like it is the input of a tool.
+  // A hosted Claude opens nothing: what looks like it is the input of a tool. A translated body is the gateway's own, without escapes.
   const denied =
     deniesName === undefined || leg.lane.name === 'anthropic'
       ? null
-      : findDenied(leg.provider, deniesName, leg.request.body, mayName)
+      : findDenied(leg.provider, deniesName, leg.request.body, (bytes) =>
+          leg.translation === null ? inspection.mayRefer : bytes.includes('gs:'),
+        )
   upstream.begin(denied === null ? transport.send(leg.request, upstream) : denySending(upstream, denied))
   noteLeg(leg)
   return upstream
